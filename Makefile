@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0
+# Names the jobs; the scripts in kunit/ do them.
+
+# Taken as they were typed: a `$` in them is not for make.
+override ARGS := $(value ARGS)
+override KDIR := $(value KDIR)
+override BUILD := $(value BUILD)
+export ARGS KDIR BUILD
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help kunit check tree refresh clean distclean
+
+help: ## list the jobs and what they take
+	@kunit/help.sh Makefile
+
+kunit: ## build a User Mode Linux kernel with our changes and run the KUnit suites
+	@kunit/run-kunit.sh
+
+check: ## everything: the suites, the suites on a debug kernel, the static gates
+	@kunit/check.sh
+
+tree: ## make the patched kernel tree to look at, and print its path
+	@kunit/make-tree.sh
+
+refresh: ## regenerate the patches' line numbers against the base kernel
+	@kunit/refresh-patches.sh
+
+clean: ## remove the build outputs, keep the kernel trees
+	@kunit/clean.sh outputs
+
+distclean: ## remove everything that was generated or unpacked
+	@kunit/clean.sh all
+
+## Variables:
+## ARGS='bounded_iter.*'   for kunit: passed on to kunit.py run (a filter,
+##                         --raw_output, --json, --kernel_args="a=1 b=2" ...)
+## KDIR=/path/to/linux     use this kernel tree as the base, read only,
+##                         instead of Debian's linux-source-6.12
+## BUILD=/other/dir        where everything generated goes, instead of build/

@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Runs everything, goes on after a failure, and ends with the sums.
+
+# shellcheck source=kunit/lib.sh
+. "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
+
+# Only whole runs count here.
+unset ARGS
+PASSED=0
+FAILED=0
+SKIPPED=0
+
+# Runs a part of the check and adds what it counted. One that ends with an error
+# and counted no failure is a failure of its own.
+part() {
+	local status=0 passed=0 failed=0 skipped=0
+
+	: >"$HARNESS_COUNTS"
+	"$@" || status=$?
+	((status < 128)) || exit "$status"
+	read -r passed failed skipped <"$HARNESS_COUNTS" || failed=1
+	((status == 0 || failed > 0)) || failed=1
+	PASSED=$((PASSED + passed))
+	FAILED=$((FAILED + failed))
+	SKIPPED=$((SKIPPED + skipped))
+}
+
+main() {
+	begin
+	export HARNESS_COUNTS=$BUILD/counts
+	prepare check
+	part "$REPO/kunit/run-kunit.sh"
+	part "$REPO/kunit/run-kunit.sh" debug
+	part "$REPO/kunit/gates.sh"
+	step "done"
+	echo "$PASSED passed, $FAILED failed, $SKIPPED skipped"
+	((FAILED == 0))
+}
+
+main
