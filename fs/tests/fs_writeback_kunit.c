@@ -251,6 +251,7 @@ static const struct move_param move_params[] = {
 	{ "many, gate opens late", 1000, 1000, 101, HOLD + 100, true },
 	{ "many, gate opens for the last", 200, 200, 200 - HOLD, 199, true },
 };
+
 KUNIT_ARRAY_PARAM_DESC(move, move_params, desc);
 
 /* Order is kept, the rest untouched, and only what is moved is flagged. */
@@ -336,6 +337,7 @@ static const struct group_param group_params[] = {
 	{ "3 superblocks, cut short", 3, 100 },
 	{ "as many as there are groups", WB_SB_GROUPS, HOLD },
 };
+
 KUNIT_ARRAY_PARAM_DESC(group, group_params, desc);
 
 /* Side by side by superblock, the oldest of each first, in one hold. */
@@ -563,6 +565,7 @@ static const struct sync_param sync_params[] = {
 	{ "start only", WB_SYNC_NONE, 0, -2000, 1, 1 },
 	{ "start only, all dirtied at once", WB_SYNC_NONE, 0, 0, 0, 1 },
 };
+
 KUNIT_ARRAY_PARAM_DESC(sync, sync_params, desc);
 
 static void sync_behind_foreign_inodes(struct kunit *test)
@@ -778,6 +781,7 @@ static const struct rescue_param rescue_params[] = {
 	{ "gate open", 1, 31 },
 	{ "gate shut", 0, 1 },
 };
+
 KUNIT_ARRAY_PARAM_DESC(rescue, rescue_params, desc);
 
 /* What the flusher does when it has no worker of its own. */
@@ -871,4 +875,5 @@ static struct kunit_suite writeback_test_suite = {
 	.init = writeback_test_init,
 	.test_cases = writeback_test_cases,
 };
+
 kunit_test_suite(writeback_test_suite);

@@ -51,6 +51,7 @@ static const struct batch_param batch_params[] = {
 	{ "33", 33 },
 	{ "1024", 1024 },
 };
+
 KUNIT_ARRAY_PARAM_DESC(batch, batch_params, desc);
 
 /* G1, G4: the first batch is free, even with nothing to spend. */
@@ -130,6 +131,7 @@ static const struct look_param look_params[] = {
 	{ "batch of 1, 1000 items", 1, 1000, 999 },
 	{ "batch of 1024, 1 << 20 items", 1024, 1 << 20, 1023 },
 };
+
 KUNIT_ARRAY_PARAM_DESC(look, look_params, desc);
 
 /* G4: no look for the first batch, then one for each batch begun. */
@@ -175,6 +177,7 @@ static const struct budget_param budget_params[] = {
 	{ "budget U64_MAX, S64_MAX elapsed", 3, U64_MAX, S64_MAX, false },
 	{ "budget U64_MAX, start at 0", 0, U64_MAX, 1, false },
 };
+
 KUNIT_ARRAY_PARAM_DESC(budget, budget_params, desc);
 
 /* G2, G3: stopped at the first look that finds the budget spent, not before. */
@@ -344,6 +347,7 @@ static const struct flip_param flip_params[] = {
 	{ "a batch later", 33, 3 * BATCH },
 	{ "much later", 1000, 2 * BATCH + 999 },
 };
+
 KUNIT_ARRAY_PARAM_DESC(flip, flip_params, desc);
 
 /* G6: with the budget spent, the item for which the gate opens is the end. */
@@ -549,6 +553,7 @@ static struct kunit_suite bounded_iter_test_suite = {
 	.init = bounded_iter_test_init,
 	.test_cases = bounded_iter_test_cases,
 };
+
 kunit_test_suite(bounded_iter_test_suite);
 
 MODULE_DESCRIPTION("KUnit test for bounded_iter");

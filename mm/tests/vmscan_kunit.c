@@ -461,6 +461,7 @@ static const struct isolate_param isolate_params[] = {
 	{ "a reference that cannot be taken behind many",
 	  { { 3 * PASS, SKIP }, { 100, FROZEN } }, 3 * PASS + 32, 6 },
 };
+
 KUNIT_ARRAY_PARAM_DESC(isolate, isolate_params, desc);
 
 static void isolate_visits(struct kunit *test)
@@ -654,4 +655,5 @@ static struct kunit_suite vmscan_test_suite = {
 	.init = vmscan_test_init,
 	.test_cases = vmscan_test_cases,
 };
+
 kunit_test_suite(vmscan_test_suite);
