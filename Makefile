@@ -5,11 +5,11 @@
 override ARGS := $(value ARGS)
 override KDIR := $(value KDIR)
 override BUILD := $(value BUILD)
-export ARGS KDIR BUILD
+export ARGS KDIR BUILD QUICK KERNEL WORKLOAD
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help kunit check tree refresh clean distclean
+.PHONY: help kunit check latency tree refresh clean distclean
 
 help: ## list the jobs and what they take
 	@kunit/help.sh Makefile
@@ -19,6 +19,9 @@ kunit: ## build a User Mode Linux kernel with our changes and run the KUnit suit
 
 check: ## everything: the suites, the suites on a debug kernel, the static gates
 	@kunit/check.sh
+
+latency: ## boot four kernels in qemu and measure the longest holds (QUICK=1: 10 minutes)
+	@kunit/latency/run-latency.sh
 
 tree: ## make the patched kernel tree to look at, and print its path
 	@kunit/make-tree.sh
@@ -35,6 +38,8 @@ distclean: ## remove everything that was generated or unpacked
 ## Variables:
 ## ARGS='bounded_iter.*'   for kunit: passed on to kunit.py run (a filter,
 ##                         --raw_output, --json, --kernel_args="a=1 b=2" ...)
+## QUICK=1                 for latency: the small workloads only
+## KERNEL=, WORKLOAD=      for latency: only those whose names begin so
 ## KDIR=/path/to/linux     use this kernel tree as the base, read only,
 ##                         instead of Debian's linux-source-6.12
 ## BUILD=/other/dir        where everything generated goes, instead of build/

@@ -33,6 +33,7 @@ main() {
 	part "$REPO/kunit/run-kunit.sh"
 	part "$REPO/kunit/run-kunit.sh" debug
 	part "$REPO/kunit/gates.sh"
+	part env QUICK=1 KERNEL= WORKLOAD= "$REPO/kunit/latency/run-latency.sh"
 	step "done"
 	echo "$PASSED passed, $FAILED failed, $SKIPPED skipped"
 	((FAILED == 0))

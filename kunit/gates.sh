@@ -47,7 +47,7 @@ own_files() {
 }
 
 scripts() {
-	(cd -- "$REPO" && grep -lE '^#!/bin/bash|^# shellcheck shell=' kunit/* .ci/*)
+	(cd -- "$REPO" && grep -rlE '^#!/bin/bash|^# shellcheck shell=' kunit .ci)
 }
 
 # --- style ---------------------------------------------------------------

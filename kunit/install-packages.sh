@@ -5,9 +5,10 @@
 # shellcheck source=kunit/lib.sh
 . "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 
-# The packages we need; the kernel source only if the user has none.
+# The packages that the job $1 needs; the kernel source only if the user has none.
 needed_packages() {
-	sed -e '/^#/d' -e '/^$/d' "$REPO/kunit/packages" |
+	awk -v job="$1" '/^#/ || NF == 0 { next }
+		NF == 1 || $2 == job || job == "check" { print $1 }' "$REPO/kunit/packages" |
 		if [[ -n ${KDIR:-} ]]; then grep -v '^linux-source-'; else cat; fi
 }
 
@@ -49,13 +50,13 @@ main() {
 
 	if ! command -v dpkg-query >/dev/null; then
 		echo "no Debian here: taking it that the equivalents of these are installed:" >&2
-		needed_packages | paste -sd' ' >&2
+		needed_packages "$1" | paste -sd' ' >&2
 		return
 	fi
 	while IFS= read -r package; do
 		is_installed "$package" || missing+=("$package")
-	done < <(needed_packages)
+	done < <(needed_packages "$1")
 	((${#missing[@]} == 0)) || install_missing "${missing[@]}"
 }
 
-main
+main "$@"

@@ -20,7 +20,7 @@ REPO=$(realpath -- "${BASH_SOURCE[0]%/*}/..")
 SOURCE_PACKAGE=linux-source-6.12
 # shellcheck disable=SC2034 # used by make-tree.sh
 TARBALL=/usr/src/$SOURCE_PACKAGE.tar.xz
-SERIES_FILE=$REPO/series
+SERIES_FILE=${SERIES_FILE:-$REPO/series}
 export HARNESS_START=${HARNESS_START:-$(date +%s)}
 
 # Ends the job: what was wrong and where, then one line each on what to do.
@@ -93,7 +93,7 @@ set_paths() {
 		SUFFIX=-$(printf '%s' "$KDIR" | sha1sum | cut -c1-8)
 		BASE=$KDIR
 	fi
-	TREE=$BUILD/linux$SUFFIX
+	TREE=$BUILD/linux${HARNESS_TREE:+-$HARNESS_TREE}$SUFFIX
 	# shellcheck disable=SC2034 # used by the scripts that apply patches
 	STAGE=$BUILD/stage$SUFFIX
 	export BUILD KDIR
@@ -119,13 +119,13 @@ begin() {
 }
 
 # How the jobs that build start: packages, room on the disk, patched tree. $1 is
-# the job: tree, refresh, kunit or check.
+# the job: tree, refresh, kunit, latency or check.
 prepare() {
 	[[ -z ${HARNESS_PREPARED:-} ]] || return 0
-	"$REPO/kunit/install-packages.sh"
+	"$REPO/kunit/install-packages.sh" "$1"
 	check_disk "$1"
 	export HARNESS_PREPARED=1
-	[[ $1 == tree ]] || "$REPO/kunit/make-tree.sh" >/dev/null
+	[[ $1 == tree || $1 == latency ]] || "$REPO/kunit/make-tree.sh" >/dev/null
 }
 
 # Megabytes which a folder that does not exist yet is going to take.
@@ -140,6 +140,10 @@ check_disk() {
 	need=$((need + $(missing_mb "$TREE/.overlay-base" 1700)))
 	case $1 in
 	kunit | check) need=$((need + $(missing_mb "$BUILD/um$SUFFIX/vmlinux" 150))) ;;&
+	latency | check)
+		need=$((need + $(missing_mb "$BUILD/linux-latency$SUFFIX/.overlay-base" 1700)))
+		need=$((need + $(missing_mb "$BUILD/latency$SUFFIX/objects/vmlinux" 2500)))
+		;;&
 	check)
 		need=$((need + $(missing_mb "$BUILD/um-debug$SUFFIX/vmlinux" 500)))
 		need=$((need + $(missing_mb "$BUILD/gates$SUFFIX-plain" 50)))
@@ -171,7 +175,6 @@ read_series() {
 		PATCHES+=("${words[0]}")
 		NEW_FILES+=("${words[*]:1}")
 	done <"$SERIES_FILE"
-	((${#PATCHES[@]})) || die "$SERIES_FILE lists no patch"
 }
 
 # All new files of the series, one per line.

@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /init of the latency guest: one workload, named on the kernel command line,
+ * and its result as KTAP.
+ *
+ *	WORKLOAD=reclaim|needle|writeback|syncfs|sync|umount|short|endless
+ *	MODE=holds|time		trace who holds preemption off, or just run
+ *	ELIGIBLE=n		folios that can be reclaimed, behind all the others
+ *	WANTED=n		how many of them are needed
+ *	INODES=n		dirty inodes
+ *
+ * "# value <name> <number>" lines are the figures. "# hold <start> <end> <count>
+ * <over 1.1 ms> <longest ns>" lines have the stretches with preemption off that
+ * took more than 100 us, by the functions that took and released the lock.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/reboot.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TRACING	"/sys/kernel/tracing/"
+#define EVENTS	TRACING "events/"
+#define NSEC	1000000000LL
+
+static int tests;
+static int failures;
+
+/* --- results ------------------------------------------------------------ */
+
+static void power_off(void)
+{
+	fflush(stdout);
+	reboot(RB_POWER_OFF);
+}
+
+/* A step of the run. What follows a failed one would be about nothing. */
+static void step(bool ok, const char *fmt, ...)
+{
+	va_list args;
+
+	printf("%sok %d - ", ok ? "" : "not ", ++tests);
+	va_start(args, fmt);
+	vprintf(fmt, args);
+	va_end(args);
+	if (!ok)
+		printf(": %s", strerror(errno));
+	printf("\n");
+	if (ok)
+		return;
+	failures++;
+	printf("1..%d\n", tests);
+	power_off();
+}
+
+static void value(const char *name, long long number)
+{
+	printf("# value %s %lld\n", name, number);
+}
+
+static long long now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * NSEC + t.tv_nsec;
+}
+
+static long number(const char *name)
+{
+	const char *text = getenv(name);
+
+	return text ? atol(text) : 0;
+}
+
+static bool is(const char *name, const char *text)
+{
+	const char *set = getenv(name);
+
+	return set && !strcmp(set, text);
+}
+
+/* --- files -------------------------------------------------------------- */
+
+static bool try_write(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_APPEND);
+	bool ok;
+
+	if (fd < 0)
+		return false;
+	ok = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+	close(fd);
+	return ok;
+}
+
+static void print_file(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file))
+		printf("# %s", line);
+}
+
+static void set(const char *path, const char *text)
+{
+	if (!try_write(path, text)) {
+		int error = errno;
+
+		print_file(TRACING "error_log");
+		errno = error;
+		step(false, "write '%s' to %s", text, path);
+	}
+}
+
+/* The sum of the counters of /proc/vmstat whose names begin with @prefix. */
+static long long vmstat(const char *prefix)
+{
+	FILE *file = fopen("/proc/vmstat", "r");
+	char name[64];
+	long long n, sum = 0;
+
+	if (!file)
+		step(false, "open /proc/vmstat");
+	while (fscanf(file, "%63s %lld", name, &n) == 2)
+		if (!strncmp(name, prefix, strlen(prefix)))
+			sum += n;
+	fclose(file);
+	return sum;
+}
+
+/* --- holds -------------------------------------------------------------- */
+
+struct symbol {
+	unsigned long long address;
+	char name[48];
+};
+
+static struct symbol *symbols;
+static size_t nr_symbols;
+static unsigned long long stext;
+
+struct hold {
+	const char *start, *end;
+	long count, over;
+	long long longest;
+};
+
+static struct hold holds[512];
+static int nr_holds;
+
+static int by_address(const void *a, const void *b)
+{
+	const struct symbol *l = a, *r = b;
+
+	return l->address < r->address ? -1 : l->address > r->address;
+}
+
+static void read_symbols(void)
+{
+	FILE *file = fopen("/proc/kallsyms", "r");
+	struct symbol symbol;
+	size_t room = 0;
+	char type;
+
+	if (!file)
+		step(false, "open /proc/kallsyms");
+	while (fscanf(file, "%llx %c %47s%*[^\n]", &symbol.address, &type,
+		      symbol.name) == 3) {
+		if (!strcmp(symbol.name, "_stext"))
+			stext = symbol.address;
+		if (!strchr("tTwW", type))
+			continue;
+		if (nr_symbols == room) {
+			room = room ? 2 * room : 1 << 14;
+			symbols = realloc(symbols, room * sizeof(*symbols));
+			if (!symbols)
+				step(false, "memory for symbols");
+		}
+		symbols[nr_symbols++] = symbol;
+	}
+	fclose(file);
+	qsort(symbols, nr_symbols, sizeof(*symbols), by_address);
+	step(stext && nr_symbols, "read the kernel's symbols");
+}
+
+/* The function that the return address @offset behind _stext is in. */
+static const char *symbol_at(unsigned int offset)
+{
+	unsigned long long address = stext + offset - 1;
+	size_t from = 0, to = nr_symbols;
+
+	while (to - from > 1) {
+		size_t middle = (from + to) / 2;
+
+		if (symbols[middle].address <= address)
+			from = middle;
+		else
+			to = middle;
+	}
+	return symbols[from].name;
+}
+
+/*
+ * Only the outermost disable and enable are events, so nothing is traced, and
+ * no time spent on it, while a lock is held.
+ */
+static void set_up_tracing(void)
+{
+	if (!is("MODE", "holds"))
+		return;
+	read_symbols();
+	set(TRACING "buffer_size_kb", "8192");
+	set(TRACING "synthetic_events",
+	    "hold u64 ns; s32 start; s32 end");
+	set(EVENTS "synthetic/hold/filter", "ns > 100000");
+	step(true, "set up tracing");
+}
+
+static void start_tracing(void)
+{
+	if (!is("MODE", "holds"))
+		return;
+	set(EVENTS "synthetic/hold/enable", "1");
+	set(EVENTS "preemptirq/preempt_disable/trigger",
+	    "hist:keys=common_cpu:t=common_timestamp,from=parent_offs");
+	set(EVENTS "preemptirq/preempt_enable/trigger",
+	    "hist:keys=common_cpu:ns=common_timestamp-$t:"
+	    "onmatch(preemptirq.preempt_disable).hold($ns,$from,parent_offs)");
+}
+
+static void add_hold(long long ns, unsigned int from, unsigned int to)
+{
+	const char *start = symbol_at(from), *end = symbol_at(to);
+	int i;
+
+	for (i = 0; i < nr_holds; i++)
+		if (holds[i].start == start && holds[i].end == end)
+			break;
+	if (i == nr_holds) {
+		if (nr_holds == 512)
+			step(false, "room for another kind of hold");
+		holds[nr_holds++] = (struct hold) { start, end, 0, 0, 0 };
+	}
+	holds[i].count++;
+	holds[i].over += ns > 1100000;
+	if (ns > holds[i].longest)
+		holds[i].longest = ns;
+}
+
+static void stop_tracing(void)
+{
+	unsigned int from, to;
+	char line[512];
+	long long ns;
+	FILE *file;
+	int i;
+
+	if (!is("MODE", "holds"))
+		return;
+	set(TRACING "tracing_on", "0");
+	file = fopen(TRACING "trace", "r");
+	if (!file)
+		step(false, "open the trace");
+	while (fgets(line, sizeof(line), file)) {
+		char *text = strstr(line, "hold: ns=");
+
+		if (text && sscanf(text, "hold: ns=%lld start=%u end=%u",
+				   &ns, &from, &to) == 3)
+			add_hold(ns, from, to);
+	}
+	fclose(file);
+	for (i = 0; i < nr_holds; i++)
+		printf("# hold %s %s %ld %ld %lld\n", holds[i].start,
+		       holds[i].end, holds[i].count, holds[i].over,
+		       holds[i].longest);
+	step(nr_holds > 0, "trace the stretches with preemption off");
+}
+
+/* Drivers may still be looking for the disk. */
+static void wait_for_disk(void)
+{
+	int i;
+
+	for (i = 0; i < 500 && access("/dev/pmem0p2", F_OK); i++)
+		usleep(10000);
+	step(!access("/dev/pmem0p2", F_OK), "find the disk");
+}
+
+/* --- reclaim ------------------------------------------------------------ */
+
+/* What /proc/zoneinfo says of @zone: "free", "low" ... in pages. */
+static long zone_pages(const char *zone, const char *what)
+{
+	FILE *file = fopen("/proc/zoneinfo", "r");
+	bool found = false;
+	char line[256], name[32];
+	long pages = -1, n;
+
+	if (!file)
+		step(false, "open /proc/zoneinfo");
+	while (pages < 0 && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "Node %*d, zone %31s", name) == 1)
+			found = !strcmp(name, zone);
+		else if (found && (sscanf(line, " pages %31s %ld", name, &n) == 2 ||
+				   sscanf(line, " %31s %ld", name, &n) == 2) &&
+			 !strcmp(name, what))
+			pages = n;
+	}
+	fclose(file);
+	if (pages < 0)
+		step(false, "find '%s' of zone %s", what, zone);
+	return pages;
+}
+
+/*
+ * Clean page cache fills ZONE_MOVABLE first, and when that is down to its low
+ * watermark it goes to the zone below, which is all that can be reclaimed for
+ * kernel memory.
+ */
+static void fill_page_cache(long eligible)
+{
+	int fd = open("/mnt/hole", O_RDWR | O_CREAT, 0644);
+	long movable = zone_pages("Movable", "free") -
+		       zone_pages("Movable", "low");
+	long long size = (movable + eligible) * 4096LL, offset;
+
+	step(fd >= 0 && !ftruncate(fd, size), "a file with a hole");
+	for (offset = 0; offset < size; offset += 1 << 19)
+		readahead(fd, offset, 1 << 19);
+	close(fd);
+	value("folios", vmstat("nr_inactive_file"));
+	value("eligible", zone_pages("DMA32", "nr_zone_inactive_file"));
+	step(vmstat("nr_inactive_file") >= movable + eligible,
+	     "fill the page cache");
+}
+
+/* Pipe buffers are not movable: take all that is free, and @wanted pages more. */
+static void take_memory(long wanted)
+{
+	static char buffer[1 << 20];
+	long pages = zone_pages("DMA32", "free") - zone_pages("DMA32", "low") +
+		     wanted;
+
+	for (; pages > 0; pages -= 256) {
+		int fds[2];
+
+		if (pipe(fds) < 0 || fcntl(fds[1], F_SETPIPE_SZ, 1 << 20) < 0 ||
+		    fcntl(fds[1], F_SETFL, O_NONBLOCK) < 0 ||
+		    write(fds[1], buffer, sizeof(buffer)) < 0)
+			step(false, "take memory, %ld pages short", pages);
+	}
+	step(true, "take memory");
+}
+
+static void reclaim(void)
+{
+	struct rlimit limit = { 20000, 20000 };
+	long long skipped, stolen, oom, start;
+
+	if (setrlimit(RLIMIT_NOFILE, &limit))
+		step(false, "raise the number of files");
+	step(!mount("/dev/pmem0p2", "/mnt", "ext4", 0, ""), "mount");
+	fill_page_cache(number("ELIGIBLE"));
+	skipped = vmstat("pgscan_skip_") + vmstat("pgskip_");
+	stolen = vmstat("pgsteal_file");
+	oom = vmstat("oom_kill");
+	start_tracing();
+	start = now();
+	take_memory(number("WANTED"));
+	start = now() - start;
+	stop_tracing();
+	value("job_ns", start);
+	value("skipped", vmstat("pgscan_skip_") + vmstat("pgskip_") - skipped);
+	value("reclaimed", vmstat("pgsteal_file") - stolen);
+	value("left", vmstat("nr_inactive_file"));
+	value("eligible_left", zone_pages("DMA32", "nr_zone_inactive_file"));
+	value("oom_kills", vmstat("oom_kill") - oom);
+}
+
+/* --- writeback ---------------------------------------------------------- */
+
+static volatile bool stop;
+static long long latency;
+
+/* A periodic task of high priority, as the messenger. */
+static void *periodic(void *unused)
+{
+	struct sched_param param = { .sched_priority = 50 };
+	const long period = 200000;
+
+	if (sched_setscheduler(0, SCHED_FIFO, &param))
+		step(false, "become a SCHED_FIFO task");
+	while (!stop) {
+		struct timespec t = { 0, period };
+		long long start = now(), late;
+
+		nanosleep(&t, NULL);
+		late = now() - start - period;
+		if (late > latency)
+			latency = late;
+	}
+	return unused;
+}
+
+static void create(const char *dir, long nr)
+{
+	char path[64];
+	long i;
+
+	for (i = 0; i < nr; i++) {
+		int fd;
+
+		snprintf(path, sizeof(path), "%s/f%ld", dir, i);
+		fd = open(path, O_CREAT | O_WRONLY, 0644);
+		if (fd < 0 || write(fd, "precious\n", 9) != 9)
+			step(false, "create %s", path);
+		close(fd);
+	}
+	step(true, "create %ld files in %s", nr, dir);
+}
+
+/* Nothing is to be written before we say so. */
+static void hold_writeback_back(void)
+{
+	set("/proc/sys/vm/dirty_writeback_centisecs", "0");
+	set("/proc/sys/vm/dirty_ratio", "90");
+	set("/proc/sys/vm/dirty_background_ratio", "89");
+	set("/sys/block/pmem0/bdi/min_ratio", "99");
+}
+
+static void writeback(const char *what)
+{
+	long long start, written;
+	pthread_t thread;
+	int fd;
+
+	hold_writeback_back();
+	step(!mount("/dev/pmem0p1", "/a", "ext4", 0, ""), "mount A");
+	step(!mount("/dev/pmem0p2", "/b", "ext4", 0, ""), "mount B");
+	create("/b", number("INODES"));
+	sleep(1);
+	create("/a", 10);
+	fd = open("/a", O_RDONLY);
+	step(fd >= 0, "open A");
+	if (pthread_create(&thread, NULL, periodic, NULL))
+		step(false, "start the periodic task");
+	sleep(1);
+	latency = 0;
+	written = vmstat("nr_written");
+
+	start_tracing();
+	start = now();
+	if (!strcmp(what, "syncfs")) {
+		step(!syncfs(fd), "syncfs of A");
+	} else if (!strcmp(what, "sync")) {
+		sync();
+		step(true, "sync");
+	} else if (!strcmp(what, "umount")) {
+		close(fd);
+		step(!umount("/a"), "umount of A");
+	} else {
+		/* The first period begins when the interval is set. */
+		set("/proc/sys/vm/dirty_expire_centisecs", "1");
+		set("/proc/sys/vm/dirty_writeback_centisecs", "10");
+		while (vmstat("nr_dirty") != vmstat("nr_dirty_"))
+			usleep(10000);
+		step(true, "periodic writeback");
+	}
+	start = now() - start;
+	stop_tracing();
+	value("job_ns", start);
+	value("latency_ns", latency);
+	value("written", vmstat("nr_written") - written);
+	value("oom_kills", vmstat("oom_kill"));
+}
+
+int main(void)
+{
+	const char *workload = getenv("WORKLOAD") ? : "";
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	mkdir("/proc", 0755);
+	mkdir("/sys", 0755);
+	mkdir("/dev", 0755);
+	mkdir("/mnt", 0755);
+	mkdir("/a", 0755);
+	mkdir("/b", 0755);
+	mount("none", "/proc", "proc", 0, "");
+	mount("none", "/sys", "sysfs", 0, "");
+	mount("none", "/sys/kernel/tracing", "tracefs", 0, "");
+	mount("none", "/dev", "devtmpfs", 0, "");
+	printf("KTAP version 1\n");
+
+	wait_for_disk();
+	set_up_tracing();
+	if (!strcmp(workload, "reclaim") || !strcmp(workload, "needle"))
+		reclaim();
+	else if (*workload)
+		writeback(workload);
+	else
+		step(false, "know what to do: WORKLOAD is not set");
+	printf("1..%d\n", tests);
+	power_off();
+}
