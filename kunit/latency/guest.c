@@ -3,8 +3,8 @@
  * /init of the latency guest: one workload, named on the kernel command line,
  * and its result as KTAP.
  *
- *	WORKLOAD=reclaim|needle|writeback|syncfs|sync|umount|short|endless
- *	MODE=holds|time		trace who holds preemption off, or just run
+ *	WORKLOAD=reclaim|writeback|syncfs|sync|umount
+ *	MODE=holds		trace who holds preemption off
  *	ELIGIBLE=n		folios that can be reclaimed, behind all the others
  *	WANTED=n		how many of them are needed
  *	INODES=n		dirty inodes
@@ -506,7 +506,7 @@ int main(void)
 
 	wait_for_disk();
 	set_up_tracing();
-	if (!strcmp(workload, "reclaim") || !strcmp(workload, "needle"))
+	if (!strcmp(workload, "reclaim"))
 		reclaim();
 	else if (*workload)
 		writeback(workload);

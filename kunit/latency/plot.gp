@@ -26,6 +26,6 @@ set style data histogram
 set style histogram clustered gap 1
 set style fill solid 0.8
 set xtics rotate by -25
-plot for [i=1:4] sprintf("< awk -F'\\t' -v kernel=%s '$1 == kernel && $3 == \"longest_ns\" && $2 !~ /^(reclaim|needle)/ { print $2 \"\\t\" $4 / 1000 }' %s", word(contenders, i), results) \
+plot for [i=1:4] sprintf("< awk -F'\\t' -v kernel=%s '$1 == kernel && $3 == \"longest_ns\" && $2 !~ /^reclaim/ { print $2 \"\\t\" $4 / 1000 }' %s", word(contenders, i), results) \
 	using 2:xtic(1) lc rgb word(colours, i) title word(contenders, i)
 unset multiplot

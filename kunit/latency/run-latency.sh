@@ -117,7 +117,7 @@ boot() {
 look_at_disk() {
 	local run=$1 kept=0 i
 
-	[[ $2 != reclaim* && $2 != needle* ]] || return 0
+	[[ $2 != reclaim* ]] || return 0
 	for i in 0 1 2 3 4 5 6 7 8 9; do
 		[[ $(debugfs -R "cat /f$i" "$run.img?offset=$((2048 * 512))" 2>/dev/null) != precious ]] || kept=$((kept + 1))
 	done
@@ -176,7 +176,7 @@ collect() {
 			fi
 			PASSED=$((PASSED + 1))
 			awk -v OFS='\t' -v kernel="$kernel" -v cell="$cell" \
-				-v ours="^($(case $cell in reclaim* | needle*) echo "$RECLAIM" ;; *) echo "$WRITEBACK" ;; esac))([.].*)?\$" '
+				-v ours="^($(case $cell in reclaim*) echo "$RECLAIM" ;; *) echo "$WRITEBACK" ;; esac))([.].*)?\$" '
 				{ sub(/\r$/, "") }
 				/^# value / { print kernel, cell, $3, $4 }
 				/^# hold / && ($3 ~ ours || $4 ~ ours) { n += $5; over += $6; if ($7 > longest) longest = $7 }
@@ -218,7 +218,7 @@ judge() {
 	while read -r cell _ shift _; do
 		[[ -n $(result "$cell" longest_ns) ]] || continue
 		case $cell in
-		reclaim* | needle*) bar=$((shift == 0 ? 1050000 : 1250000)) ;;
+		reclaim*) bar=$((shift == 0 ? 1050000 : 1250000)) ;;
 		*) bar=1200000 ;;
 		esac
 		longest=$(result "$cell" longest_ns)
