@@ -93,7 +93,8 @@ remove_products() {
 # A first copy, or one that makes all that was built from the tree worthless.
 copy_base() {
 	step "copy $BASE to $TREE"
-	rm -rf -- "${TREE:?}/$BASE_MARK" "$BUILD/um$SUFFIX" "$BUILD/um-debug$SUFFIX" "$BUILD/gates$SUFFIX"-*
+	rm -rf -- "${TREE:?}/$BASE_MARK"
+	[[ -n ${HARNESS_TREE:-} ]] || rm -rf -- "$BUILD/um$SUFFIX" "$BUILD/um-debug$SUFFIX" "$BUILD/gates$SUFFIX"-*
 	mkdir -p -- "$TREE"
 	: >"$TREE/$PRODUCTS_MARK"
 	run_rsync -t --delete
