@@ -336,9 +336,10 @@ static bool is_left(struct test_folio *tf, struct list_head *lru)
 }
 
 /*
- * Everything a call changes, given that it looked at the first @visited folios:
- * those that were taken are on the private list, the others behind the rest of
- * the list, in the order they were visited; and all counts say the same.
+ * Everything a call changes, given that it looked at @visited folios: those that
+ * were taken are on the private list, the others behind the rest of the list, in
+ * the order they were visited; and all counts say the same. The last pass can go
+ * beyond the end of the list, to what was skipped first.
  */
 static void expect_visited(struct kunit *test, unsigned long nr_to_scan,
 			   unsigned int visited)
@@ -353,7 +354,7 @@ static void expect_visited(struct kunit *test, unsigned long nr_to_scan,
 	int zid;
 
 	for (i = 0; i < visited; i++) {
-		struct test_folio *tf = &ctx->folios[i];
+		struct test_folio *tf = &ctx->folios[i % ctx->nr_folios];
 		unsigned long nr_pages = folio_nr_pages(tf->folio);
 
 		scanned += nr_pages;
@@ -423,20 +424,22 @@ static const struct isolate_param isolate_params[] = {
 	{ "all ineligible, one more", { { 33, SKIP } }, 33, 1 },
 	{ "all ineligible, one pass", { { PASS, SKIP } }, PASS, 1 },
 	{ "all ineligible, one more than a pass",
-	  { { PASS + 1, SKIP } }, PASS + 1, 2 },
+	  { { PASS + 1, SKIP } }, 2 * PASS, 4 },
+	{ "all ineligible, two passes", { { 2 * PASS, SKIP } }, 2 * PASS, 4 },
 	{ "all ineligible, 15 passes and a batch",
-	  { { 15 * PASS + 32, SKIP } }, 15 * PASS + 32, 30 },
-	{ "all ineligible, 1000 folios", { { 1000, SKIP } }, 1000, 31 },
+	  { { 15 * PASS + 32, SKIP } }, 16 * PASS, 32 },
+	{ "all ineligible, large, three passes",
+	  { { 3 * PASS - 1, SKIP, 2 } }, 3 * PASS, 6 },
 	{ "budget spent at the first eligible one",
 	  { { PASS, SKIP }, { 1, OK }, { 200, SKIP } }, 2 * PASS, 4 },
 	{ "budget spent right behind an eligible one",
 	  { { PASS - 1, SKIP }, { 1, OK }, { 200, SKIP } }, PASS, 2 },
 	{ "budget spent at the last folio",
-	  { { PASS, SKIP }, { 1, OK } }, PASS + 1, 2 },
+	  { { PASS, SKIP }, { 1, OK } }, 2 * PASS, 4 },
 	{ "first one eligible, the rest not",
 	  { { 1, OK }, { 999, SKIP } }, PASS, 2 },
 	{ "one eligible behind many",
-	  { { 999, SKIP }, { 1, OK } }, 1000, 31 },
+	  { { 999, SKIP }, { 1, OK } }, 16 * PASS, 32 },
 	{ "one eligible in the middle",
 	  { { 500, SKIP }, { 1, OK }, { 500, SKIP } }, 8 * PASS, 16 },
 	{ "enough eligible behind many",
@@ -518,7 +521,7 @@ static void mapped_folios_stay_without_may_unmap(struct kunit *test)
 	build_list(test, runs, ARRAY_SIZE(runs));
 	isolate(test, 32);
 	KUNIT_EXPECT_EQ(test, ctx->nr_taken, 10);
-	KUNIT_EXPECT_EQ(test, ctx->nr_scanned, 90);
+	KUNIT_EXPECT_EQ(test, ctx->nr_scanned, 2 * PASS);
 }
 
 /*
@@ -537,7 +540,7 @@ static void nothing_taken_from_a_mixed_list(struct kunit *test)
 	build_list(test, runs, ARRAY_SIZE(runs));
 	isolate(test, 32);
 	KUNIT_EXPECT_EQ(test, ctx->nr_taken, 0);
-	KUNIT_EXPECT_EQ(test, ctx->nr_scanned, 130);
+	KUNIT_EXPECT_EQ(test, ctx->nr_scanned, 3 * PASS);
 	KUNIT_EXPECT_TRUE(test, list_empty(&ctx->dst));
 	list_for_each_entry(folio, &ctx->lruvec->lists[TEST_LRU], lru)
 		nr++;
@@ -582,7 +585,7 @@ static void pause_lets_others_in(struct kunit *test)
 	kunit_bounded_iter_waiter(test, lru_waiter);
 	ctx->mock.wake_at = 1;
 	isolate(test, 32);
-	expect_visited(test, 32, 10 * PASS + 1);
+	expect_visited(test, 32, 11 * PASS);
 	KUNIT_EXPECT_EQ(test, ctx->pauses, 10);
 	KUNIT_EXPECT_FALSE(test, ctx->lock_was_taken);
 	KUNIT_EXPECT_EQ(test, ctx->nr_on_list, 10 * PASS + 1);
