@@ -39,9 +39,10 @@
  * that shows the same time for BOUNDED_ITER_STUCK looks in a row is dead, and
  * the budget counts as spent.
  *
- * With the gate, the loop goes on until a preemption is due as well. Once a
- * batch is used up that is asked for every item, since it is cheaper than the
- * clock, and the clock is read only if the answer is yes.
+ * With the gate, the loop goes on until a preemption is due as well. That is
+ * asked once a batch too, and the clock is read only if the answer is yes. To
+ * ask for each item would end the walk a few microseconds earlier, and was seen
+ * to make a walk over 40000 inodes 5 % slower.
  */
 #include <kunit/static_stub.h>
 #include <kunit/visibility.h>
@@ -72,10 +73,12 @@ bool bounded_iter_expired_slowpath(struct bounded_iter *bi)
 {
 	u64 now;
 
-	bi->left = 1;
-	if (bi->expired)
+	if (bi->expired) {
+		bi->left = 1;
 		return true;
+	}
 
+	bi->left = bi->batch;
 	if (bi->resched) {
 		lockdep_assert_irqs_enabled();
 		if (bi->stuck && !bounded_iter_need_resched())
@@ -89,8 +92,8 @@ bool bounded_iter_expired_slowpath(struct bounded_iter *bi)
 	bi->last = now;
 	bi->expired = now - bi->start >= bi->budget ||
 		      bi->stuck >= BOUNDED_ITER_STUCK;
-	if (!bi->expired)
-		bi->left = bi->batch;
+	if (bi->expired)
+		bi->left = 1;
 
 	return bi->expired;
 }

@@ -248,8 +248,8 @@ static const struct move_param move_params[] = {
 	{ "a hold of them expired", HOLD + 1, HOLD, 1, HOLD, true },
 	{ "many", 1000, 1000, 1, HOLD, true },
 	{ "many, gate shut", 1000, 1000, 0, 1000, false },
-	{ "many, gate opens late", 1000, 1000, 101, HOLD + 100, true },
-	{ "many, gate opens for the last", 200, 200, 200 - HOLD, 199, true },
+	{ "many, gate opens late", 1000, 1000, 4, 160, true },
+	{ "many, gate opens for the last batch", 200, 200, 5, 192, true },
 };
 
 KUNIT_ARRAY_PARAM_DESC(move, move_params, desc);
@@ -560,7 +560,7 @@ static const struct sync_param sync_params[] = {
 	{ "sync, all dirtied at once", WB_SYNC_ALL, 1, 0, 0, 1 },
 	{ "sync, all dirtied at once and long ago", WB_SYNC_ALL, 1, -2000, 0, 1 },
 	{ "sync, gate shut", WB_SYNC_ALL, 1, -2000, 1, 0 },
-	{ "sync, gate opens late", WB_SYNC_ALL, 1, -2000, 1, 3000 },
+	{ "sync, gate opens late", WB_SYNC_ALL, 1, -2000, 1, 40 },
 	{ "not for sync(2)", WB_SYNC_ALL, 0, -2000, 1, 1 },
 	{ "start only", WB_SYNC_NONE, 0, -2000, 1, 1 },
 	{ "start only, all dirtied at once", WB_SYNC_NONE, 0, 0, 0, 1 },
