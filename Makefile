@@ -5,7 +5,7 @@
 override ARGS := $(value ARGS)
 override KDIR := $(value KDIR)
 override BUILD := $(value BUILD)
-export ARGS KDIR BUILD QUICK KERNEL WORKLOAD
+export ARGS KDIR BUILD QUICK KERNEL WORKLOAD ACCEL
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -40,6 +40,7 @@ distclean: ## remove everything that was generated or unpacked
 ##                         --raw_output, --json, --kernel_args="a=1 b=2" ...)
 ## QUICK=1                 for latency: the small workloads only
 ## KERNEL=, WORKLOAD=      for latency: only those whose names begin so
+## ACCEL=kvm              for latency: real time and cyclictest, where KVM is
 ## KDIR=/path/to/linux     use this kernel tree as the base, read only,
 ##                         instead of Debian's linux-source-6.12
 ## BUILD=/other/dir        where everything generated goes, instead of build/

@@ -4,20 +4,33 @@
  * and its result as KTAP.
  *
  *	WORKLOAD=reclaim|writeback|syncfs|sync|umount
- *	MODE=holds		trace who holds preemption off
+ *	MODE=holds		trace the long stretches with preemption off
+ *	MODE=calls		trace the mean of all of them
+ *	MODE=clock		trace who reads local_clock()
+ *	MODE=time		trace nothing
  *	ELIGIBLE=n		folios that can be reclaimed, behind all the others
- *	WANTED=n		how many of them are needed
+ *	WANTED=n		pages to take beyond those that are free
+ *	STOLEN=n		... and then until this many folios were reclaimed
  *	INODES=n		dirty inodes
+ *	CYCLICTEST=1		run cyclictest beside the workload
  *
- * "# value <name> <number>" lines are the figures. "# hold <start> <end> <count>
- * <over 1.1 ms> <longest ns>" lines have the stretches with preemption off that
- * took more than 100 us, by the functions that took and released the lock.
+ * All of A is dirtied after all of B. Were an inode of A the oldest one, the
+ * unbounded kernel would write A first, and with luck not walk B's once more.
+ *
+ * The figures are these lines, in which a stretch with preemption off is named
+ * by the functions that took and released the lock:
+ *	# value <name> <number>
+ *	# hold <start> <end> <count> <over 1.1 ms> <longest ns> <total ns>
+ *							(those above 100 us)
+ *	# calls <start> <end> <count> <total ns>
+ *	# clock <caller> <count>
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -27,6 +40,7 @@
 #include <sys/reboot.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -153,7 +167,7 @@ static unsigned long long stext;
 struct hold {
 	const char *start, *end;
 	long count, over;
-	long long longest;
+	long long longest, total;
 };
 
 static struct hold holds[512];
@@ -211,27 +225,41 @@ static const char *symbol_at(unsigned int offset)
 	return symbols[from].name;
 }
 
+static bool trace_holds(void)
+{
+	return is("MODE", "holds") || is("MODE", "calls");
+}
+
 /*
  * Only the outermost disable and enable are events, so nothing is traced, and
  * no time spent on it, while a lock is held.
  */
 static void set_up_tracing(void)
 {
-	if (!is("MODE", "holds"))
-		return;
-	read_symbols();
-	set(TRACING "buffer_size_kb", "8192");
-	set(TRACING "synthetic_events",
-	    "hold u64 ns; s32 start; s32 end");
-	set(EVENTS "synthetic/hold/filter", "ns > 100000");
+	if (trace_holds()) {
+		read_symbols();
+		set(TRACING "buffer_size_kb", "8192");
+		set(TRACING "synthetic_events",
+		    "hold u64 ns; s32 start; s32 end");
+	}
+	if (is("MODE", "holds"))
+		set(EVENTS "synthetic/hold/filter", "ns > 100000");
+	if (is("MODE", "clock"))
+		set(TRACING "kprobe_events", "p:clock local_clock caller=$stack0");
 	step(true, "set up tracing");
 }
 
 static void start_tracing(void)
 {
-	if (!is("MODE", "holds"))
+	if (is("MODE", "holds"))
+		set(EVENTS "synthetic/hold/enable", "1");
+	if (is("MODE", "calls"))
+		set(EVENTS "synthetic/hold/trigger",
+		    "hist:keys=start,end:vals=ns");
+	if (is("MODE", "clock"))
+		set(EVENTS "kprobes/clock/trigger", "hist:keys=caller.sym");
+	if (!trace_holds())
 		return;
-	set(EVENTS "synthetic/hold/enable", "1");
 	set(EVENTS "preemptirq/preempt_disable/trigger",
 	    "hist:keys=common_cpu:t=common_timestamp,from=parent_offs");
 	set(EVENTS "preemptirq/preempt_enable/trigger",
@@ -250,28 +278,32 @@ static void add_hold(long long ns, unsigned int from, unsigned int to)
 	if (i == nr_holds) {
 		if (nr_holds == 512)
 			step(false, "room for another kind of hold");
-		holds[nr_holds++] = (struct hold) { start, end, 0, 0, 0 };
+		holds[nr_holds++] = (struct hold) { .start = start, .end = end };
 	}
 	holds[i].count++;
 	holds[i].over += ns > 1100000;
+	holds[i].total += ns;
 	if (ns > holds[i].longest)
 		holds[i].longest = ns;
 }
 
-static void stop_tracing(void)
+static FILE *open_trace(const char *path)
 {
+	FILE *file = fopen(path, "r");
+
+	if (!file)
+		step(false, "open %s", path);
+	return file;
+}
+
+static void print_holds(void)
+{
+	FILE *file = open_trace(TRACING "trace");
 	unsigned int from, to;
 	char line[512];
 	long long ns;
-	FILE *file;
 	int i;
 
-	if (!is("MODE", "holds"))
-		return;
-	set(TRACING "tracing_on", "0");
-	file = fopen(TRACING "trace", "r");
-	if (!file)
-		step(false, "open the trace");
 	while (fgets(line, sizeof(line), file)) {
 		char *text = strstr(line, "hold: ns=");
 
@@ -281,10 +313,99 @@ static void stop_tracing(void)
 	}
 	fclose(file);
 	for (i = 0; i < nr_holds; i++)
-		printf("# hold %s %s %ld %ld %lld\n", holds[i].start,
+		printf("# hold %s %s %ld %ld %lld %lld\n", holds[i].start,
 		       holds[i].end, holds[i].count, holds[i].over,
-		       holds[i].longest);
-	step(nr_holds > 0, "trace the stretches with preemption off");
+		       holds[i].longest, holds[i].total);
+	step(true, "trace the long stretches with preemption off");
+}
+
+static void print_calls(void)
+{
+	FILE *file = open_trace(EVENTS "synthetic/hold/hist");
+	long long count, ns, total = 0;
+	unsigned int from, to;
+	char line[512];
+
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "{ start: %u, end: %u } hitcount: %lld ns: %lld",
+			   &from, &to, &count, &ns) != 4)
+			continue;
+		printf("# calls %s %s %lld %lld\n", symbol_at(from),
+		       symbol_at(to), count, ns);
+		total += count;
+	}
+	fclose(file);
+	step(total > 0, "trace the stretches with preemption off");
+}
+
+static void print_clock(void)
+{
+	FILE *file = open_trace(EVENTS "kprobes/clock/hist");
+	char line[512], caller[128];
+	long long count;
+
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "{ caller: [%*[^]]] %127s } hitcount: %lld",
+			   caller, &count) == 2)
+			printf("# clock %s %lld\n", caller, count);
+	fclose(file);
+	step(true, "trace who reads the clock");
+}
+
+static void stop_tracing(void)
+{
+	set(TRACING "tracing_on", "0");
+	if (is("MODE", "holds"))
+		print_holds();
+	if (is("MODE", "calls"))
+		print_calls();
+	if (is("MODE", "clock"))
+		print_clock();
+}
+
+/* --- latency ------------------------------------------------------------ */
+
+static pid_t cyclictest;
+
+static void start_cyclictest(void)
+{
+	if (!is("CYCLICTEST", "1"))
+		return;
+	cyclictest = fork();
+	if (!cyclictest) {
+		int fd = open("/cyclictest.log", O_CREAT | O_WRONLY, 0644);
+
+		dup2(fd, 1);
+		dup2(fd, 2);
+		execl("/usr/bin/cyclictest", "cyclictest", "-Smp99", "-q", NULL);
+		_exit(1);
+	}
+	sleep(1);
+	step(cyclictest > 0 && !waitpid(cyclictest, NULL, WNOHANG),
+	     "start cyclictest");
+}
+
+/* The largest of the "Max:" figures, one for each CPU. */
+static void stop_cyclictest(void)
+{
+	FILE *file;
+	char line[256];
+	long max = -1;
+
+	if (!cyclictest)
+		return;
+	kill(cyclictest, SIGINT);
+	waitpid(cyclictest, NULL, 0);
+	file = open_trace("/cyclictest.log");
+	while (fgets(line, sizeof(line), file)) {
+		char *text = strstr(line, "Max:");
+
+		if (text && atol(text + 4) > max)
+			max = atol(text + 4);
+	}
+	fclose(file);
+	value("cyclictest_us", max);
+	step(max >= 0, "read cyclictest's result");
 }
 
 /* Drivers may still be looking for the disk. */
@@ -299,27 +420,31 @@ static void wait_for_disk(void)
 
 /* --- reclaim ------------------------------------------------------------ */
 
-/* What /proc/zoneinfo says of @zone: "free", "low" ... in pages. */
+/*
+ * What /proc/zoneinfo says of @zone: "free", "low" ... in pages. It says nothing
+ * of what a zone without memory does not have.
+ */
 static long zone_pages(const char *zone, const char *what)
 {
 	FILE *file = fopen("/proc/zoneinfo", "r");
-	bool found = false;
+	bool found = false, seen = false;
 	char line[256], name[32];
-	long pages = -1, n;
+	long pages = 0, n;
 
 	if (!file)
 		step(false, "open /proc/zoneinfo");
-	while (pages < 0 && fgets(line, sizeof(line), file)) {
+	while (!pages && fgets(line, sizeof(line), file)) {
 		if (sscanf(line, "Node %*d, zone %31s", name) == 1)
 			found = !strcmp(name, zone);
 		else if (found && (sscanf(line, " pages %31s %ld", name, &n) == 2 ||
 				   sscanf(line, " %31s %ld", name, &n) == 2) &&
 			 !strcmp(name, what))
 			pages = n;
+		seen = seen || found;
 	}
 	fclose(file);
-	if (pages < 0)
-		step(false, "find '%s' of zone %s", what, zone);
+	if (!seen)
+		step(false, "find zone %s", zone);
 	return pages;
 }
 
@@ -344,47 +469,76 @@ static void fill_page_cache(long eligible)
 	step(vmstat("nr_inactive_file") >= movable, "fill the page cache");
 }
 
-/* Pipe buffers are not movable: take all that is free, and @wanted pages more. */
-static void take_memory(long wanted)
+static void fill_pipe(long pages)
 {
 	static char buffer[1 << 20];
+	int fds[2];
+
+	if (pipe(fds) < 0 || fcntl(fds[1], F_SETPIPE_SZ, pages * 4096) < 0 ||
+	    fcntl(fds[1], F_SETFL, O_NONBLOCK) < 0 ||
+	    write(fds[1], buffer, pages * 4096) < 0)
+		_exit(1);
+}
+
+/*
+ * Pipe buffers are not movable: take all that is free, @wanted pages more, and
+ * then some until @stolen folios were reclaimed in all. In a process that the
+ * OOM killer takes first.
+ */
+static bool take_memory(long wanted, long long stolen)
+{
 	long pages = zone_pages("DMA32", "free") - zone_pages("DMA32", "low") +
 		     wanted;
+	long long before = vmstat("pgsteal_file");
+	pid_t child = fork();
+	int status;
 
-	for (; pages > 0; pages -= 256) {
-		int fds[2];
-
-		if (pipe(fds) < 0 || fcntl(fds[1], F_SETPIPE_SZ, 1 << 20) < 0 ||
-		    fcntl(fds[1], F_SETFL, O_NONBLOCK) < 0 ||
-		    write(fds[1], buffer, sizeof(buffer)) < 0)
-			step(false, "take memory, %ld pages short", pages);
+	if (!child) {
+		set("/proc/self/oom_score_adj", "1000");
+		for (; pages > 0; pages -= 256)
+			fill_pipe(256);
+		while (vmstat("pgsteal_file") - before < stolen)
+			fill_pipe(16);
+		_exit(0);
 	}
-	step(true, "take memory");
+	return child > 0 && waitpid(child, &status, 0) == child && !status;
 }
 
 static void reclaim(void)
 {
 	struct rlimit limit = { 20000, 20000 };
-	long long skipped, stolen, oom, start;
+	long long skipped, stolen, oom, movable, start;
+	bool satisfied;
 
 	if (setrlimit(RLIMIT_NOFILE, &limit))
 		step(false, "raise the number of files");
 	step(!mount("/dev/pmem0p2", "/mnt", "ext4", 0, ""), "mount");
 	fill_page_cache(number("ELIGIBLE"));
+	start_cyclictest();
 	skipped = vmstat("pgscan_skip_") + vmstat("pgskip_");
 	stolen = vmstat("pgsteal_file");
 	oom = vmstat("oom_kill");
+	set("/proc/sys/vm/stat_refresh", "1");
+	movable = zone_pages("Movable", "nr_zone_inactive_file");
 	start_tracing();
 	start = now();
-	take_memory(number("WANTED"));
+	satisfied = take_memory(number("WANTED"), number("STOLEN"));
 	start = now() - start;
 	stop_tracing();
+	stop_cyclictest();
+	set("/proc/sys/vm/stat_refresh", "1");
+	oom = vmstat("oom_kill") - oom;
+	step(satisfied || oom, "take memory");
+	skipped = vmstat("pgscan_skip_") + vmstat("pgskip_") - skipped;
+	stolen = vmstat("pgsteal_file") - stolen;
 	value("job_ns", start);
-	value("skipped", vmstat("pgscan_skip_") + vmstat("pgskip_") - skipped);
-	value("reclaimed", vmstat("pgsteal_file") - stolen);
-	value("left", vmstat("nr_inactive_file"));
+	value("items", skipped + stolen);
+	value("skipped", skipped);
+	value("reclaimed", stolen);
+	value("reclaimed_ineligible",
+	      movable - zone_pages("Movable", "nr_zone_inactive_file"));
 	value("eligible_left", zone_pages("DMA32", "nr_zone_inactive_file"));
-	value("oom_kills", vmstat("oom_kill") - oom);
+	value("oom_kills", oom);
 }
 
 /* --- writeback ---------------------------------------------------------- */
@@ -429,6 +583,28 @@ static void create(const char *dir, long nr)
 	step(true, "create %ld files in %s", nr, dir);
 }
 
+#define QUEUED	EVENTS "writeback/writeback_queue_io/"
+
+/* A few events each walk over the inodes, so they are counted in all modes. */
+static void count_queued_inodes(void)
+{
+	set(QUEUED "trigger", "hist:keys=common_cpu:vals=moved");
+}
+
+static long long queued_inodes(void)
+{
+	FILE *file = open_trace(QUEUED "hist");
+	long long moved, sum = 0;
+	char line[512];
+
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "{ common_cpu: %*d } hitcount: %*d moved: %lld",
+			   &moved) == 1)
+			sum += moved;
+	fclose(file);
+	return sum;
+}
+
 /* Nothing is to be written before we say so. */
 static void hold_writeback_back(void)
 {
@@ -445,18 +621,20 @@ static void writeback(const char *what)
 	int fd;
 
 	hold_writeback_back();
-	step(!mount("/dev/pmem0p1", "/a", "ext4", 0, ""), "mount A");
 	step(!mount("/dev/pmem0p2", "/b", "ext4", 0, ""), "mount B");
 	create("/b", number("INODES"));
 	sleep(1);
+	step(!mount("/dev/pmem0p1", "/a", "ext4", 0, ""), "mount A");
 	create("/a", 10);
 	fd = open("/a", O_RDONLY);
 	step(fd >= 0, "open A");
 	if (pthread_create(&thread, NULL, periodic, NULL))
 		step(false, "start the periodic task");
 	sleep(1);
+	start_cyclictest();
 	latency = 0;
 	written = vmstat("nr_written");
+	count_queued_inodes();
 
 	start_tracing();
 	start = now();
@@ -477,9 +655,11 @@ static void writeback(const char *what)
 		step(true, "periodic writeback");
 	}
 	start = now() - start;
-	stop_tracing();
-	value("job_ns", start);
 	value("latency_ns", latency);
+	stop_tracing();
+	stop_cyclictest();
+	value("items", queued_inodes());
+	value("job_ns", start);
 	value("written", vmstat("nr_written") - written);
 	value("oom_kills", vmstat("oom_kill"));
 }

@@ -16,7 +16,7 @@ set ylabel "longest hold, us"
 set yrange [500:*]
 set xrange [2e5:6e6]
 set format x "%.1s%c"
-plot for [i=1:4] sprintf("< awk -F'\\t' -v kernel=%s '$1 == kernel && $2 ~ /^reclaim-[0-9.]+M$/ { v[$2, $3] = $4; c[$2] } END { for (k in c) print v[k, \"folios\"] \"\\t\" v[k, \"longest_ns\"] / 1000 }' %s | sort -n", word(contenders, i), results) \
+plot for [i=1:4] sprintf("< awk -F'\\t' -v kernel=%s '$1 == kernel && $3 == \"holds\" && $2 ~ /^reclaim-[0-9.]+M$/ { v[$2, $4] = $5; c[$2] } END { for (k in c) print v[k, \"folios\"] \"\\t\" v[k, \"longest_ns\"] / 1000 }' %s | sort -n", word(contenders, i), results) \
 	using 1:2 with linespoints lw 2 pt 3+i ps 1.5 lc rgb word(colours, i) title word(contenders, i)
 unset logscale x
 set xrange [*:*]
@@ -26,6 +26,6 @@ set style data histogram
 set style histogram clustered gap 1
 set style fill solid 0.8
 set xtics rotate by -25
-plot for [i=1:4] sprintf("< awk -F'\\t' -v kernel=%s '$1 == kernel && $3 == \"longest_ns\" && $2 !~ /^reclaim/ { print $2 \"\\t\" $4 / 1000 }' %s", word(contenders, i), results) \
+plot for [i=1:4] sprintf("< awk -F'\\t' -v kernel=%s '$1 == kernel && $4 == \"longest_ns\" && $2 ~ /^(writeback|sync|umount)/ { print $2 \"\\t\" $5 / 1000 }' %s", word(contenders, i), results) \
 	using 2:xtic(1) lc rgb word(colours, i) title word(contenders, i)
 unset multiplot

@@ -5,21 +5,20 @@
 #	QUICK=1		the small cells only
 #	KERNEL=, WORKLOAD=	only contenders, cells whose names begin like one of
 #				the given words
+#	ACCEL=kvm	real time on real CPUs, with cyclictest beside each workload
+#	ACCEL=tcg	the same without KVM: to try it, the times mean nothing
 
 # shellcheck source=kunit/lib.sh
 . "$(dirname -- "${BASH_SOURCE[0]}")/../lib.sh"
+# shellcheck source=kunit/latency/report.sh
+. "$REPO/kunit/latency/report.sh"
 
 HERE=$REPO/kunit/latency
+ACCEL=${ACCEL:-icount}
 # Seconds of real time after which a guest hangs.
 TIMEOUT=1800
-# The loops under test: a hold is theirs if one of them took or released the lock.
-RECLAIM='isolate_lru_folios|shrink_(inactive|active)_list|shrink_lruvec|shrink_node'
-WRITEBACK='move_expired_inodes|queue_io|(__)?writeback_(sb_)?inodes(_wb)?|wb_(writeback|workfn|relax_list_lock|do_writeback)|inode_to_wb_and_lock_list'
-
-# The contenders, as series of their own on the same base.
-contenders() {
-	printf '%s\n' unbounded count-cap open-coded bounded_iter | selected "${KERNEL:-}"
-}
+# In the order in which the least has to be compiled for the next one.
+CONTENDERS=(unbounded count-cap open-coded bounded_iter endless)
 
 # The lines whose first word begins like one of the words of $1, or all.
 selected() {
@@ -30,30 +29,48 @@ selected() {
 }
 
 cells() {
-	awk -v quick="${QUICK:-}" '!/^#/ && NF && (!quick || $4 == "q")' "$HERE/cells" |
-		selected "${WORKLOAD:-}"
+	awk -v quick="${QUICK:-}" '!/^#/ && NF && (!quick || $4 != "-")' "$HERE/cells" | selected "${WORKLOAD:-}"
+}
+
+# What is to be booted: <kernel> <mode> and the line of the cell.
+boots() {
+	cells | awk -v quick="${QUICK:-}" '
+		{
+			n = split(quick ? $4 : $5, modes, ",")
+			m = split($6 == "all" ? "unbounded,count-cap,open-coded,bounded_iter" : $6, kernels, ",")
+			for (i = 1; i <= n; i++) for (k = 1; k <= m; k++) print kernels[k], modes[i], $0
+		}' | selected "${KERNEL:-}"
+}
+
+contenders() {
+	printf '%s\n' "${CONTENDERS[@]}" | grep -Fxf <(boots | cut -d' ' -f1)
 }
 
 # Brings the contender's sources into the tree: those of the series, those of a
-# patch of ours, or none.
+# patch of ours, both, or none.
 make_tree() {
 	local series=$OUT/series
 
-	case $1 in
-	bounded_iter) series=$REPO/series ;;
-	unbounded) echo "# the base" >"$series" ;;
-	*) echo "kunit/latency/$1.patch" >"$series" ;;
-	esac
+	{
+		case $1 in
+		bounded_iter | endless) cat -- "$REPO/series" ;;
+		*) echo "# the base" ;;
+		esac
+		[[ ! -f $HERE/$1.patch ]] || echo "kunit/latency/$1.patch"
+	} >"$series"
 	HARNESS_TREE=latency SERIES_FILE=$series HARNESS_PREPARED=1 "$REPO/kunit/make-tree.sh" >"$OUT/tree"
 }
 
-# One folder of objects for all: the next contender compiles what differs.
+# One folder of objects for all: the next contender compiles what differs. The
+# version string is input to the kernel's random numbers, so it is always the
+# same one.
 build_kernel() {
 	local name=$1 tree make
 
 	make_tree "$name"
 	tree=$(cat -- "$OUT/tree")
-	make=(make -s -C "$tree" O="$OUT/objects" ARCH=x86_64 -j"$(nproc)")
+	make=(make -s -C "$tree" O="$OUT/objects" ARCH=x86_64 -j"$(nproc)" KBUILD_BUILD_VERSION=1
+		KBUILD_BUILD_TIMESTAMP='Mon Jan  1 00:00:00 UTC 2024' KBUILD_BUILD_USER=user KBUILD_BUILD_HOST=host)
 	step "build the $name kernel"
 	mkdir -p -- "$OUT/objects"
 	if ! cmp -s -- "$HERE/kernel.config" "$OUT/objects/fragment.used"; then
@@ -73,10 +90,21 @@ build_kernels() {
 	done
 }
 
+# cyclictest and the libraries it is linked to.
+add_cyclictest() {
+	local file
+
+	while read -r file; do
+		install -D -- "$file" "$OUT/root$file"
+	done < <(echo /usr/bin/cyclictest; ldd /usr/bin/cyclictest | grep -o '/[^ ]*')
+}
+
 build_guest() {
 	gcc -O2 -static -Wall -Wextra -Werror -o "$OUT/root/init" "$HERE/guest.c" -lpthread ||
 		die "the guest's init was not built, see above"
-	(cd -- "$OUT/root" && echo init | cpio -o -H newc -R 0:0 --reproducible --quiet) | gzip -n >"$OUT/initrd.gz"
+	[[ $ACCEL == icount ]] || add_cyclictest
+	(cd -- "$OUT/root" && find . -mindepth 1 | sort | cpio -o -H newc -R 0:0 --reproducible --quiet) |
+		gzip -n >"$OUT/initrd.gz"
 }
 
 # Two partitions of a disk, A of 64 MiB and B. Without a journal, for a full one
@@ -93,40 +121,50 @@ make_disk() {
 }
 UUID=62697465-0000-4000-8000-000000000000
 
-# Boots $1 on cell $2 with memory $3, shift $4 and the guest options after it.
-# The disk is memory to the guest and a file to us: no IO that takes real time.
-boot() {
-	local kernel=$1 cell=$2 memory=$3 shift=$4 run=$OUT/runs/$1.$2 status=0
+# What the machine of the guest is made of, in virtual or in real time.
+accelerator() {
+	case $ACCEL in
+	kvm) echo "-accel kvm -cpu host -smp $(nproc)" ;;
+	tcg) echo "-accel tcg -cpu max -smp 2" ;;
+	*) echo "-accel tcg -cpu max -smp 1 -icount shift=$1,sleep=off" ;;
+	esac
+}
 
+# Boots kernel $1 in mode $2 on cell $3 with memory $4, shift $5 and the guest
+# options after it. The disk is memory to the guest and a file to us: no IO that
+# takes real time.
+boot() {
+	local kernel=$1 run=$OUT/runs/$1.$3.$2 status=0 machine options=(MODE="$2" "${@:6}")
+
+	read -ra machine < <(accelerator "$5")
+	[[ $ACCEL == icount ]] || options+=(CYCLICTEST=1)
 	cp --sparse=always -- "$OUT/disk.img" "$run.img"
-	timeout "$TIMEOUT" qemu-system-x86_64 -accel tcg -icount "shift=$shift,sleep=off" \
-		-machine q35,max-ram-below-4g=512M,nvdimm=on -cpu max -smp 1 \
-		-m "$memory,slots=2,maxmem=64G" -seed 1 -rtc base=2024-01-01,clock=vm \
+	timeout "$TIMEOUT" qemu-system-x86_64 "${machine[@]}" -machine q35,max-ram-below-4g=512M,nvdimm=on \
+		-m "$4,slots=2,maxmem=64G" -seed 1 -rtc base=2024-01-01,clock=vm \
 		-object "memory-backend-file,id=disk,share=on,mem-path=${run//,/,,}.img,size=1152M" \
 		-device nvdimm,memdev=disk,addr=0x800000000 \
 		-nodefaults -display none -serial stdio -no-reboot \
 		-kernel "$OUT/$kernel.bzImage" -initrd "$OUT/initrd.gz" \
-		-append "console=ttyS0 quiet nokaslr tsc=reliable panic=-1 memmap=1152M!32G kernelcore=400M ${*:5}" \
+		-append "console=ttyS0 quiet nokaslr tsc=reliable panic=-1 memmap=1152M!32G kernelcore=400M ${options[*]}" \
 		</dev/null >"$run.log" 2>&1 || status=$?
 	if ((status == 124)); then echo "not ok - the guest hung and was killed after $TIMEOUT s" >>"$run.log"; fi
-	look_at_disk "$run" "$cell"
+	case $3 in *sync* | umount* | writeback*) look_at_disk "$run" ;; esac
 	rm -f -- "$run.img"
 }
 
-# After power-off: how many of A's ten files have their data?
+# After power-off: is A a sound file system, and how many of its ten files have
+# their data?
 look_at_disk() {
 	local run=$1 kept=0 i
 
-	[[ $2 != reclaim* ]] || return 0
+	dd if="$run.img" of="$run.a.img" bs=1M skip=1 count=64 conv=sparse status=none
+	e2fsck -fp "$run.a.img" >"$run.e2fsck" 2>&1 || true
+	printf '# value fsck %d\n' "$(e2fsck -fn "$run.a.img" >>"$run.e2fsck" 2>&1 || echo "$?")" >>"$run.log"
 	for i in 0 1 2 3 4 5 6 7 8 9; do
-		[[ $(debugfs -R "cat /f$i" "$run.img?offset=$((2048 * 512))" 2>/dev/null) != precious ]] || kept=$((kept + 1))
+		[[ $(debugfs -R "cat /f$i" "$run.a.img" 2>/dev/null) != precious ]] || kept=$((kept + 1))
 	done
 	printf '# value files_kept %d\n' "$kept" >>"$run.log"
-}
-
-# A run is a failure unless all its steps are there and none failed.
-run_failed() {
-	! grep -q '^1\.\.' "$1" || grep -Eq '^not ok|Kernel panic|BUG:|WARNING:' "$1"
+	rm -f -- "$run.a.img"
 }
 
 available_mb() {
@@ -142,144 +180,61 @@ check_memory() {
 			"free some, or run the small ones only: make latency QUICK=1"
 }
 
+# What is left if the rest takes as long, by memory: it is what a boot fills.
+left() {
+	local seconds=$(($(date +%s) - $1)) done=$2 all=$3
+
+	((done > 0)) || return 0
+	printf ', about %d min left' $(((seconds * (all - done) / done + 59) / 60))
+}
+
 # As many boots at a time as there are CPUs and memory for.
 boot_all() {
-	local total done=0 kernel cell memory shift options most
+	local kernel mode cell memory shift options total number=0 begun work=0 all most
 
-	total=$(($(contenders | wc -l) * $(cells | wc -l)))
+	total=$(boots | wc -l)
+	all=$(boots | awk '{ all += $4 } END { print all }')
 	most=$(available_mb)
-	while read -r cell memory shift _ options; do
-		for kernel in $(contenders); do
-			while (($(jobs -rp | wc -l) >= $(nproc) ||
-				($(jobs -rp | wc -l) > 0 && most < 2 * memory + 500))); do wait -n || true; done
-			done=$((done + 1))
-			step "boot $done of $total: $kernel, $cell"
-			# shellcheck disable=SC2086 # several options
-			boot "$kernel" "$cell" "$memory" "$shift" MODE=holds $options 9>&- &
-		done
-	done < <(cells)
+	begun=$(date +%s)
+	while read -r kernel mode cell memory shift _ _ _ options; do
+		while (($(jobs -rp | wc -l) >= $(nproc) ||
+			($(jobs -rp | wc -l) > 0 && most < 2 * memory + 500))); do wait -n || true; done
+		number=$((number + 1))
+		step "boot $number of $total: $kernel, $cell, $mode$(left "$begun" "$work" "$all")"
+		work=$((work + memory))
+		# shellcheck disable=SC2086 # several options
+		boot "$kernel" "$mode" "$cell" "$memory" "$shift" $options 9>&- &
+	done < <(boots)
 	wait
 }
 
-# One line of results for each figure: <contender> <cell> <name> <value>.
-collect() {
-	local kernel cell run
-
-	while read -r cell _; do
-		for kernel in $(contenders); do
-			run=$OUT/runs/$kernel.$cell.log
-			if run_failed "$run"; then
-				echo "FAIL latency: $kernel, $cell (log: $run)" >&2
-				grep -E '^not ok|Kernel panic|BUG:|WARNING:' "$run" >&2 || echo "     the guest did not come to its end" >&2
-				FAILED=$((FAILED + 1))
-				continue
-			fi
-			PASSED=$((PASSED + 1))
-			awk -v OFS='\t' -v kernel="$kernel" -v cell="$cell" \
-				-v ours="^($(case $cell in reclaim*) echo "$RECLAIM" ;; *) echo "$WRITEBACK" ;; esac))([.].*)?\$" '
-				{ sub(/\r$/, "") }
-				/^# value / { print kernel, cell, $3, $4 }
-				/^# hold / && ($3 ~ ours || $4 ~ ours) { n += $5; over += $6; if ($7 > longest) longest = $7 }
-				/^# hold / && !($3 ~ ours || $4 ~ ours) { if ($7 > other) { other = $7; who = $3 "-" $4 } }
-				END {
-					print kernel, cell, "longest_ns", longest + 0
-					print kernel, cell, "holds_over_1100us", over + 0
-					print kernel, cell, "others_longest_ns", other + 0
-					print kernel, cell, "others_longest", who
-				}' "$run"
-		done
-	done < <(cells)
-}
-
-# The table a person reads.
-tabulate() {
-	awk -F'\t' '
-		{ v[$1, $2, $3] = $4 }
-		!(($1, $2) in seen) { seen[$1, $2]; order[++n] = $1 SUBSEP $2 }
-		function get(name) { return (key SUBSEP name) in v ? v[key, name] : "-" }
-		function us(name) { return get(name) == "-" ? "-" : sprintf("%.0f", get(name) / 1000) }
-		END {
-			print "| cell | kernel | longest hold, us | above 1.1 ms | job, ms | skipped | reclaimed | OOM kills | RT latency, us | files kept |"
-			print "|---|---|---|---|---|---|---|---|---|---|"
-			for (i = 1; i <= n; i++) {
-				key = order[i]
-				split(key, part, SUBSEP)
-				print "| " part[2] " | " part[1] " | " us("longest_ns") " | " get("holds_over_1100us") " | " sprintf("%.0f", get("job_ns") / 1e6) \
-					" | " get("skipped") " | " get("reclaimed") " | " get("oom_kills") " | " us("latency_ns") " | " get("files_kept") " |"
-			}
-		}' "$OUT/results.tsv"
-}
-
-# What the series promises, for each cell in which it ran: the bound, no OOM kill,
-# and all of A's files on the disk. Virtual time makes the bounds exact ones.
-judge() {
-	local cell shift bar longest
-
-	while read -r cell _ shift _; do
-		[[ -n $(result "$cell" longest_ns) ]] || continue
-		case $cell in
-		reclaim*) bar=$((shift == 0 ? 1050000 : 1250000)) ;;
-		*) bar=1200000 ;;
-		esac
-		longest=$(result "$cell" longest_ns)
-		verdict "$cell: longest hold $((longest / 1000)) us, at most $((bar / 1000))" "((longest <= bar))"
-		verdict "$cell: no OOM kill" "(($(result "$cell" oom_kills) == 0))"
-		[[ -z $(result "$cell" files_kept) ]] ||
-			verdict "$cell: files kept" "(($(result "$cell" files_kept) == 10))"
-	done < <(cells)
-}
-
-# A figure of the series' kernel.
-result() {
-	awk -F'\t' -v cell="$1" -v name="$2" '$1 == "bounded_iter" && $2 == cell && $3 == name { print $4 }' "$OUT/results.tsv"
-}
-
-verdict() {
-	if eval "$2"; then
-		echo "ok latency: $1"
-		PASSED=$((PASSED + 1))
-	else
-		echo "FAIL latency: $1"
-		FAILED=$((FAILED + 1))
-	fi
-}
-
-# The same for programs.
-write_json() {
-	awk -F'\t' 'BEGIN { print "[" }
-		{
-			printf "%s", (NR > 1 ? ",\n" : "")
-			printf "{\"kernel\": \"%s\", \"cell\": \"%s\", \"name\": \"%s\", ", $1, $2, $3
-			printf "\"value\": %s}", ($4 ~ /^[0-9]+$/ ? $4 : "\"" $4 "\"")
-		}
-		END { print "\n]" }' "$OUT/results.tsv" >"$OUT/results.json"
-}
-
-draw() {
-	gnuplot -e "results='$OUT/results.tsv'; out='$OUT/results.png'" "$HERE/plot.gp" ||
-		die "gnuplot could not draw $OUT/results.tsv"
+check_accel() {
+	case $ACCEL in
+	icount | tcg) ;;
+	kvm) [[ -c /dev/kvm && -w /dev/kvm ]] ||
+		die "ACCEL=kvm: there is no /dev/kvm here, or it may not be used" "leave ACCEL= out: virtual time needs no KVM" ;;
+	*) die "ACCEL=$ACCEL is not known" "give kvm for real time, or leave it out for virtual time" ;;
+	esac
 }
 
 main() {
 	PASSED=0
 	FAILED=0
+	check_accel
 	begin
 	prepare latency
 	OUT=$BUILD/latency$SUFFIX
 	rm -rf -- "$OUT/runs" "$OUT/root"
 	mkdir -p -- "$OUT/runs" "$OUT/root"
-	[[ -n $(contenders) ]] || die "there is no contender KERNEL=${KERNEL:-}" "see contenders in kunit/latency/run-latency.sh"
-	[[ -n $(cells) ]] || die "there is no workload WORKLOAD=${WORKLOAD:-}" "see kunit/latency/cells"
+	[[ -n $(boots) ]] ||
+		die "there is nothing to boot for KERNEL='${KERNEL:-}' WORKLOAD='${WORKLOAD:-}'" \
+			"kernels: ${CONTENDERS[*]}; workloads: see kunit/latency/cells"
 	check_memory
 	build_kernels
 	build_guest
 	make_disk
 	boot_all
-	collect >"$OUT/results.tsv"
-	tabulate | tee "$OUT/results.md"
-	write_json
-	judge
-	[[ -n ${QUICK:-}${KERNEL:-}${WORKLOAD:-} ]] || draw
+	report
 	step "done: $OUT/results.md, results.json${QUICK:+ (QUICK: no plot)}"
 	echo "latency: $PASSED passed, $FAILED failed, 0 skipped"
 	report_counts "$PASSED" "$FAILED" 0

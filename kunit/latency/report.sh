@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# What the boots of `make latency` came to: figures, tables, plot and verdicts.
+# Sourced by run-latency.sh.
+
+# The loops under test: a hold is theirs if one of them took or released the lock.
+RECLAIM='isolate_lru_folios|shrink_(inactive|active)_list|shrink_lruvec|shrink_node'
+WRITEBACK='move_expired_inodes|queue_io|(__)?writeback_(sb_)?inodes(_wb)?|wb_(writeback|workfn|relax_list_lock|do_writeback)|inode_to_wb_and_lock_list'
+
+# The callers of local_clock() that are the loops' bounds.
+CLOCK='bounded_iter_expired_slowpath|bounded_iter_clock'
+
+# A run is a failure unless all its steps are there and none failed.
+run_failed() {
+	! grep -q '^1\.\.' "$1" || grep -Eq '^not ok|Kernel panic|BUG:|WARNING:' "$1"
+}
+
+# The figures of the run $1, of kernel $2 on cell $3 in mode $4, one per line:
+# <kernel> <cell> <mode> <name> <value>.
+figures() {
+	local ours
+
+	case $3 in *reclaim* | needle*) ours=$RECLAIM ;; *) ours=$WRITEBACK ;; esac
+	awk -v OFS='\t' -v key="$2$(printf '\t')$3$(printf '\t')$4" -v mode="$4" \
+		-v ours="^($ours)([.].*)?\$" -v readers="^($ours|$CLOCK)([.].*|\\\\+.*)?\$" '
+		{ sub(/\r$/, ""); is_ours = $3 ~ ours || $4 ~ ours }
+		/^# value / { print key, $3, $4 }
+		/^# hold / && is_ours { over += $6; total += $8; if ($7 > longest) longest = $7 }
+		/^# hold / && !is_ours { if ($7 > other) { other = $7; who = $3 "-" $4 } }
+		/^# calls / && is_ours { calls += $5; total += $6 }
+		/^# clock / && $3 ~ readers { reads += $4 }
+		END {
+			if (mode == "holds") {
+				print key, "longest_ns", longest + 0
+				print key, "holds_ns", total + 0
+				print key, "holds_over_1100us", over + 0
+				print key, "others_longest_ns", other + 0
+				print key, "others_longest", who
+			}
+			if (mode == "calls") { print key, "calls", calls + 0; print key, "calls_ns", total + 0 }
+			if (mode == "clock") print key, "clock_reads", reads + 0
+		}' "$1"
+}
+
+collect() {
+	local kernel mode cell run
+
+	while read -r kernel mode cell _; do
+		run=$OUT/runs/$kernel.$cell.$mode.log
+		if run_failed "$run"; then
+			echo "FAIL latency: $kernel, $cell, $mode (log: $run)" >&2
+			grep -E '^not ok|Kernel panic|BUG:|WARNING:' "$run" >&2 || echo "     the guest did not come to its end" >&2
+			FAILED=$((FAILED + 1))
+			continue
+		fi
+		PASSED=$((PASSED + 1))
+		figures "$run" "$kernel" "$cell" "$mode"
+	done < <(boots)
+}
+
+# The tables a person reads. What tracing would disturb comes from the runs without.
+tabulate() {
+	awk -F'\t' '
+		{ v[$1, $2, $3, $4] = $5 }
+		!(($1, $2) in seen) { seen[$1, $2]; kernel[++n] = $1; cell[n] = $2 }
+		function get(mode, name, k) {
+			k = k ? k : kernel[i]
+			return (k, cell[i], mode, name) in v ? v[k, cell[i], mode, name] : "-"
+		}
+		function over(value, divisor, digits) { return value == "-" ? "-" : sprintf("%." digits "f", value / divisor) }
+		function ratio(a, b, factor, digits) { return a == "-" || b == "-" || !b ? "-" : over(a * factor, b, digits) }
+		function least(a, b) { return a == "-" || (b != "-" && b < a) ? b : a }
+		function row(    j, line) { line = "|"; for (j = 1; j <= columns; j++) line = line " " field[j] " |"; print line }
+		function header(text,    j) { columns = split(text, field, "; "); row(); for (j = 1; j <= columns; j++) field[j] = "---"; row() }
+		function holds() {
+			split(cell[i] ";" kernel[i] ";" over(get("holds", "longest_ns"), 1000, 0) ";" get("holds", "holds_over_1100us") ";" \
+				over(get("time", "job_ns"), 1e6, 1) ";" ratio(get("time", "items"), get("time", "job_ns"), 1e9 / 1000, 0) ";" \
+				ratio(get("clock", "clock_reads"), get("clock", "items"), 1000, 1) ";" get("time", "skipped") ";" get("time", "reclaimed") ";" \
+				get("time", "reclaimed_ineligible") ";" get("time", "oom_kills") ";" over(get("time", "latency_ns"), 1000, 0) ";" \
+				least(get("holds", "files_kept"), get("time", "files_kept")), field, ";")
+			row()
+		}
+		function per_item(k) {
+			if (get("calls", "calls", k) != "-") return ratio(get("calls", "calls_ns", k), get("calls", "calls", k), 1, 1) / (cell[i] ~ /reclaim/ ? 32 : 30)
+			return ratio(get("holds", "longest_ns", k), get("holds", cell[i] ~ /reclaim/ ? "folios" : "items", k), 1, 1)
+		}
+		END {
+			header("cell; kernel; longest hold, us; holds above 1.1 ms; whole job, ms; thousand items/s; clock reads per 1000 items; skipped; reclaimed; of them ineligible; OOM kills; RT latency, us; files kept")
+			for (i = 1; i <= n; i++) if (cell[i] !~ /^cost/) holds()
+			print ""
+			header("cell; kernel; calls; instructions per call; longest hold, us; whole job, ms; clock reads")
+			for (i = 1; i <= n; i++) if (cell[i] ~ /^cost/) {
+				split(cell[i] ";" kernel[i] ";" get("calls", "calls") ";" ratio(get("calls", "calls_ns"), get("calls", "calls"), 1, 1) ";" \
+					over(get("holds", "longest_ns"), 1000, 0) ";" over(get("time", "job_ns"), 1e6, 1) ";" get("clock", "clock_reads"), field, ";")
+				row()
+			}
+		}' "$OUT/results.tsv"
+}
+
+# A figure: <kernel> <cell> <mode> <name>.
+result() {
+	awk -F'\t' -v key="$1 $2 $3 $4" '$1 " " $2 " " $3 " " $4 == key { print $5 }' "$OUT/results.tsv"
+}
+
+verdict() {
+	if eval "$2"; then
+		echo "ok latency: $1"
+		PASSED=$((PASSED + 1))
+	else
+		echo "FAIL latency: $1"
+		FAILED=$((FAILED + 1))
+	fi
+}
+
+# What the series promises, for each cell in which it ran: the bound, no OOM kill,
+# nothing reclaimed in vain, and all of A's files on the disk. Virtual time makes
+# the bounds exact ones; in real time there are none.
+judge() {
+	local kernel mode cell shift bar value
+
+	while read -r kernel mode cell _ shift _; do
+		[[ $kernel == bounded_iter && -n $(result "$kernel" "$cell" "$mode" items) ]] || continue
+		case $cell in
+		*sync* | umount* | writeback*) bar=1200000 ;;
+		*) bar=$((shift == 0 ? 1050000 : 1250000)) ;;
+		esac
+		value=$(result "$kernel" "$cell" "$mode" longest_ns)
+		[[ -z $value || $ACCEL != icount ]] ||
+			verdict "$cell: longest hold $((value / 1000)) us, at most $((bar / 1000))" "((value <= bar))"
+		verdict "$cell, $mode: no OOM kill" "(($(result "$kernel" "$cell" "$mode" oom_kills) == 0))"
+		value=$(result "$kernel" "$cell" "$mode" reclaimed_ineligible)
+		[[ -z $value ]] || verdict "$cell, $mode: $value ineligible folios reclaimed" "((value == 0))"
+		value=$(result "$kernel" "$cell" "$mode" files_kept)
+		[[ -z $value ]] || verdict "$cell, $mode: $value of 10 files kept" "((value == 10))"
+	done < <(boots)
+}
+
+# The same for programs.
+write_json() {
+	awk -F'\t' 'BEGIN { print "[" }
+		{
+			printf "%s", (NR > 1 ? ",\n" : "")
+			printf "{\"kernel\": \"%s\", \"cell\": \"%s\", \"mode\": \"%s\", \"name\": \"%s\", ", $1, $2, $3, $4
+			printf "\"value\": %s}", ($5 ~ /^-?[0-9]+$/ ? $5 : "\"" $5 "\"")
+		}
+		END { print "\n]" }' "$OUT/results.tsv" >"$OUT/results.json"
+}
+
+draw() {
+	gnuplot -e "results='$OUT/results.tsv'; out='$OUT/results.png'" "$HERE/plot.gp" ||
+		die "gnuplot could not draw $OUT/results.tsv"
+}
+
+report() {
+	collect >"$OUT/results.tsv"
+	tabulate | tee "$OUT/results.md"
+	write_json
+	judge
+	[[ -n ${QUICK:-}${KERNEL:-}${WORKLOAD:-} ]] || draw
+}
