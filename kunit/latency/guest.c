@@ -10,7 +10,7 @@
  *	MODE=time		trace nothing
  *	ELIGIBLE=n		folios that can be reclaimed, behind all the others
  *	WANTED=n		pages to take beyond those that are free
- *	STOLEN=n		... and then until this many folios were reclaimed
+ *	STOLEN=n		... and then until this many of those are gone
  *	INODES=n		dirty inodes
  *	CYCLICTEST=1		run cyclictest beside the workload
  *
@@ -420,6 +420,12 @@ static void wait_for_disk(void)
 
 /* --- reclaim ------------------------------------------------------------ */
 
+/* What is counted on each CPU is added to what /proc says. */
+static void sum_up_counters(void)
+{
+	set("/proc/sys/vm/stat_refresh", "1");
+}
+
 /*
  * What /proc/zoneinfo says of @zone: "free", "low" ... in pages. It says nothing
  * of what a zone without memory does not have.
@@ -451,7 +457,8 @@ static long zone_pages(const char *zone, const char *what)
 /*
  * Clean page cache fills ZONE_MOVABLE first, and when that is down to its low
  * watermark it goes to the zone below, which is all that can be reclaimed for
- * kernel memory.
+ * kernel memory. At the end some of ZONE_MOVABLE is freed: what is reclaimed
+ * later is for what is allocated later, and not to balance that zone.
  */
 static void fill_page_cache(long eligible)
 {
@@ -459,14 +466,20 @@ static void fill_page_cache(long eligible)
 	long movable = zone_pages("Movable", "free") -
 		       zone_pages("Movable", "low");
 	long long size = (movable + eligible) * 4096LL, offset;
+	long room;
 
 	step(fd >= 0 && !ftruncate(fd, size), "a file with a hole");
 	for (offset = 0; offset < size; offset += 1 << 19)
 		readahead(fd, offset, 1 << 19);
+	room = zone_pages("Movable", "high") - zone_pages("Movable", "low") + 1000;
+	if (movable > room)
+		posix_fadvise(fd, 0, room * 4096, POSIX_FADV_DONTNEED);
 	close(fd);
+	sum_up_counters();
 	value("folios", vmstat("nr_inactive_file"));
 	value("eligible", zone_pages("DMA32", "nr_zone_inactive_file"));
-	step(vmstat("nr_inactive_file") >= movable, "fill the page cache");
+	step(vmstat("nr_inactive_file") >= movable - room + (eligible < 0 ? eligible : 0),
+	     "fill the page cache");
 }
 
 static void fill_pipe(long pages)
@@ -482,14 +495,14 @@ static void fill_pipe(long pages)
 
 /*
  * Pipe buffers are not movable: take all that is free, @wanted pages more, and
- * then some until @stolen folios were reclaimed in all. In a process that the
- * OOM killer takes first.
+ * then some until @stolen folios that can be reclaimed are gone. In a process
+ * that the OOM killer takes first.
  */
-static bool take_memory(long wanted, long long stolen)
+static bool take_memory(long wanted, long stolen)
 {
 	long pages = zone_pages("DMA32", "free") - zone_pages("DMA32", "low") +
 		     wanted;
-	long long before = vmstat("pgsteal_file");
+	long eligible = zone_pages("DMA32", "nr_zone_inactive_file");
 	pid_t child = fork();
 	int status;
 
@@ -497,8 +510,10 @@ static bool take_memory(long wanted, long long stolen)
 		set("/proc/self/oom_score_adj", "1000");
 		for (; pages > 0; pages -= 256)
 			fill_pipe(256);
-		while (vmstat("pgsteal_file") - before < stolen)
+		while (stolen && eligible - zone_pages("DMA32", "nr_zone_inactive_file") < stolen) {
 			fill_pipe(16);
+			sum_up_counters();
+		}
 		_exit(0);
 	}
 	return child > 0 && waitpid(child, &status, 0) == child && !status;
@@ -518,7 +533,7 @@ static void reclaim(void)
 	skipped = vmstat("pgscan_skip_") + vmstat("pgskip_");
 	stolen = vmstat("pgsteal_file");
 	oom = vmstat("oom_kill");
-	set("/proc/sys/vm/stat_refresh", "1");
+	sum_up_counters();
 	movable = zone_pages("Movable", "nr_zone_inactive_file");
 	start_tracing();
 	start = now();
@@ -526,7 +541,7 @@ static void reclaim(void)
 	start = now() - start;
 	stop_tracing();
 	stop_cyclictest();
-	set("/proc/sys/vm/stat_refresh", "1");
+	sum_up_counters();
 	oom = vmstat("oom_kill") - oom;
 	step(satisfied || oom, "take memory");
 	skipped = vmstat("pgscan_skip_") + vmstat("pgskip_") - skipped;

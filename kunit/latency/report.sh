@@ -80,18 +80,15 @@ tabulate() {
 				least(get("holds", "files_kept"), get("time", "files_kept")), field, ";")
 			row()
 		}
-		function per_item(k) {
-			if (get("calls", "calls", k) != "-") return ratio(get("calls", "calls_ns", k), get("calls", "calls", k), 1, 1) / (cell[i] ~ /reclaim/ ? 32 : 30)
-			return ratio(get("holds", "longest_ns", k), get("holds", cell[i] ~ /reclaim/ ? "folios" : "items", k), 1, 1)
-		}
 		END {
 			header("cell; kernel; longest hold, us; holds above 1.1 ms; whole job, ms; thousand items/s; clock reads per 1000 items; skipped; reclaimed; of them ineligible; OOM kills; RT latency, us; files kept")
 			for (i = 1; i <= n; i++) if (cell[i] !~ /^cost/) holds()
 			print ""
-			header("cell; kernel; calls; instructions per call; longest hold, us; whole job, ms; clock reads")
+			header("cell; kernel; calls; instructions per call; instructions per item; whole job, ms; clock reads")
 			for (i = 1; i <= n; i++) if (cell[i] ~ /^cost/) {
 				split(cell[i] ";" kernel[i] ";" get("calls", "calls") ";" ratio(get("calls", "calls_ns"), get("calls", "calls"), 1, 1) ";" \
-					over(get("holds", "longest_ns"), 1000, 0) ";" over(get("time", "job_ns"), 1e6, 1) ";" get("clock", "clock_reads"), field, ";")
+					least(ratio(get("calls", "calls_ns"), get("calls", "items"), 1, 1), ratio(get("holds", "holds_ns"), get("holds", "items"), 1, 1)) ";" \
+					over(get("time", "job_ns"), 1e6, 1) ";" get("clock", "clock_reads"), field, ";")
 				row()
 			}
 		}' "$OUT/results.tsv"
