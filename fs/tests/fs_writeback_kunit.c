@@ -25,6 +25,8 @@ struct writeback_ctx {
 
 	/* what the flusher did */
 	unsigned int written[MAX_SBS];
+	unsigned int unplugged;
+	bool unplugged_by_schedule;
 	bool returned;
 
 	/* what the waiter found, at each chance it got */
@@ -488,6 +490,43 @@ static void queue_io_shares_the_budget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ctx->chances, 3);
 }
 
+#ifdef CONFIG_BLOCK
+static void unplug(struct blk_plug_cb *cb, bool from_schedule)
+{
+	struct writeback_ctx *ctx = cb->data;
+
+	ctx->unplugged++;
+	ctx->unplugged_by_schedule |= from_schedule;
+	kfree(cb);
+}
+#endif
+
+/* Nobody waits for IO that is plugged while others have the CPU. */
+static void plugged_io_goes_out_first(struct kunit *test)
+{
+#ifdef CONFIG_BLOCK
+	struct writeback_ctx *ctx = test->priv;
+	struct wb_writeback_work work = { .for_sync = 1 };
+	unsigned int unplugged;
+	struct blk_plug plug;
+
+	mount_sbs(test, 1);
+	alloc_inodes(test, HOLD + 1);
+	dirty_inodes(test, HOLD + 1, 0, 1, I_DIRTY_SYNC, ctx->now - 1000);
+
+	blk_start_plug(&plug);
+	KUNIT_EXPECT_NOT_NULL(test, blk_check_plugged(unplug, ctx,
+						      sizeof(struct blk_plug_cb)));
+	queue(ctx, &work);
+	unplugged = ctx->unplugged;
+	blk_finish_plug(&plug);
+	KUNIT_EXPECT_EQ(test, unplugged, 1);
+	KUNIT_EXPECT_FALSE(test, ctx->unplugged_by_schedule);
+#else
+	kunit_skip(test, "needs CONFIG_BLOCK");
+#endif
+}
+
 /* A sync must see the wb as dirty while list_lock is dropped. */
 static void queue_io_of_timestamps_only(struct kunit *test)
 {
@@ -799,6 +838,41 @@ static void flush_by_the_rescuer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ctx->mock.looks, param->looks);
 }
 
+/* The third look is the first one a millisecond after the first one. */
+static void hold_of_the_flusher_is_a_millisecond(struct kunit *test)
+{
+	struct writeback_ctx *ctx = test->priv;
+	struct wb_writeback_work work = {
+		.nr_pages	= LONG_MAX,
+		.reason		= WB_REASON_VMSCAN,
+	};
+
+	mount_sbs(test, 1);
+	alloc_inodes(test, 1000);
+	dirty_inodes(test, 1000, 0, 1, I_DIRTY_SYNC, ctx->now - 2000);
+	ctx->mock.step = NSEC_PER_MSEC - 1;
+	start_waiter(test);
+
+	wb_writeback(ctx->wb, &work);
+	ctx->returned = true;
+	KUNIT_EXPECT_EQ(test, ctx->first_nr_io, 3 * BOUNDED_ITER_BATCH);
+}
+
+static void hold_of_the_rescuer_is_a_millisecond(struct kunit *test)
+{
+	struct writeback_ctx *ctx = test->priv;
+
+	mount_sbs(test, 1);
+	alloc_inodes(test, 1000);
+	dirty_inodes(test, 1000, 0, 1, I_DIRTY_SYNC, ctx->now - 2000);
+	ctx->mock.step = NSEC_PER_MSEC - 1;
+	start_waiter(test);
+
+	writeback_inodes_wb(ctx->wb, LONG_MAX, WB_REASON_FORKER_THREAD);
+	ctx->returned = true;
+	KUNIT_EXPECT_EQ(test, ctx->first_nr_io, 3 * BOUNDED_ITER_BATCH);
+}
+
 /* What flushes everything does, whatever the number of superblocks. */
 static void flush_of_three_superblocks(struct kunit *test)
 {
@@ -855,6 +929,7 @@ static struct kunit_case writeback_test_cases[] = {
 	KUNIT_CASE(queue_io_is_complete),
 	KUNIT_CASE(queue_io_with_the_gate_shut),
 	KUNIT_CASE(queue_io_shares_the_budget),
+	KUNIT_CASE(plugged_io_goes_out_first),
 	KUNIT_CASE(queue_io_of_timestamps_only),
 	KUNIT_CASE(queue_io_leaves_young_timestamps),
 	KUNIT_CASE(queue_io_takes_b_more_io_first),
@@ -865,6 +940,8 @@ static struct kunit_case writeback_test_cases[] = {
 	KUNIT_CASE(writing_restarts_the_budget),
 	KUNIT_CASE(waiting_restarts_the_budget),
 	KUNIT_CASE_PARAM(flush_by_the_rescuer, rescue_gen_params),
+	KUNIT_CASE(hold_of_the_flusher_is_a_millisecond),
+	KUNIT_CASE(hold_of_the_rescuer_is_a_millisecond),
 	KUNIT_CASE(flush_of_three_superblocks),
 	KUNIT_CASE(kupdate_takes_what_has_expired),
 	{}

@@ -606,6 +606,18 @@ static void no_pause_with_folios_in_hand(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ctx->pauses, 0);
 }
 
+/* The third look is the first one a millisecond after the first one. */
+static void budget_is_a_millisecond(struct kunit *test)
+{
+	static const struct run runs[] = { { 1000, SKIP }, { 1, OK } };
+	struct vmscan_ctx *ctx = test->priv;
+
+	ctx->mock.step = NSEC_PER_MSEC - 1;
+	build_list(test, runs, ARRAY_SIZE(runs));
+	isolate(test, 32);
+	expect_visited(test, 32, 11 * 3 * BOUNDED_ITER_BATCH);
+}
+
 /* While the budget lasts there is no pause either. */
 static void no_pause_within_the_budget(struct kunit *test)
 {
@@ -648,6 +660,7 @@ static struct kunit_case vmscan_test_cases[] = {
 	KUNIT_CASE(nothing_taken_from_a_mixed_list),
 	KUNIT_CASE(pause_lets_others_in),
 	KUNIT_CASE(no_pause_with_folios_in_hand),
+	KUNIT_CASE(budget_is_a_millisecond),
 	KUNIT_CASE(no_pause_within_the_budget),
 	KUNIT_CASE(list_is_emptied_during_a_pause),
 	{}
