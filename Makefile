@@ -5,11 +5,11 @@
 override ARGS := $(value ARGS)
 override KDIR := $(value KDIR)
 override BUILD := $(value BUILD)
-export ARGS KDIR BUILD QUICK KERNEL WORKLOAD ACCEL
+export ARGS KDIR BUILD QUICK KERNEL WORKLOAD ACCEL MUTANTS FUZZ_SECONDS
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help kunit check latency tree refresh clean distclean
+.PHONY: help kunit check latency model fuzz mutants bench tree refresh clean distclean
 
 help: ## list the jobs and what they take
 	@kunit/help.sh Makefile
@@ -22,6 +22,18 @@ check: ## everything: the suites, the suites on a debug kernel, the static gates
 
 latency: ## boot four kernels in qemu and measure the longest holds (QUICK=1: 10 minutes)
 	@kunit/latency/run-latency.sh
+
+model: ## compare the helper with a reference in all small worlds, in user space
+	@kunit/user/run-user.sh model
+
+fuzz: ## ... and on what libFuzzer thinks of
+	@kunit/user/run-user.sh fuzz
+
+mutants: ## break the code on purpose, a change at a time, and see a test fail
+	@kunit/user/run-user.sh mutants
+
+bench: ## what a bound costs on this machine, against other bounds and none
+	@kunit/user/run-user.sh bench
 
 tree: ## make the patched kernel tree to look at, and print its path
 	@kunit/make-tree.sh
@@ -41,6 +53,8 @@ distclean: ## remove everything that was generated or unpacked
 ## QUICK=1                 for latency: the small workloads only
 ## KERNEL=, WORKLOAD=      for latency: only those whose names begin so
 ## ACCEL=kvm              for latency: real time and cyclictest, where KVM is
+## FUZZ_SECONDS=60         for fuzz
+## MUTANTS='lib vmscan'    for mutants: of what (all: lib vmscan fs_writeback)
 ## KDIR=/path/to/linux     use this kernel tree as the base, read only,
 ##                         instead of Debian's linux-source-6.12
 ## BUILD=/other/dir        where everything generated goes, instead of build/

@@ -33,7 +33,11 @@ main() {
 	part "$REPO/kunit/run-kunit.sh"
 	part "$REPO/kunit/run-kunit.sh" debug
 	part "$REPO/kunit/gates.sh"
-	part env QUICK=1 KERNEL= WORKLOAD= "$REPO/kunit/latency/run-latency.sh"
+	part env QUICK=1 "$REPO/kunit/user/run-user.sh" model
+	part "$REPO/kunit/user/run-user.sh" fuzz
+	part env MUTANTS=lib "$REPO/kunit/user/run-user.sh" mutants
+	part env QUICK=1 "$REPO/kunit/user/run-user.sh" bench
+	part env QUICK=1 KERNEL= WORKLOAD= ACCEL= "$REPO/kunit/latency/run-latency.sh"
 	step "done"
 	echo "$PASSED passed, $FAILED failed, $SKIPPED skipped"
 	((FAILED == 0))

@@ -43,7 +43,7 @@ new_files_like() {
 
 # Our files in the repository apart from the kernel's: scripts and the like.
 own_files() {
-	(cd -- "$REPO" && find Makefile series README* .gitignore .ci kunit -type f 2>/dev/null) || true
+	(cd -- "$REPO" && find Makefile series README* .gitignore .ci kunit -path kunit/user/corpus -prune -o -type f -print 2>/dev/null) || true
 }
 
 scripts() {

@@ -119,13 +119,13 @@ begin() {
 }
 
 # How the jobs that build start: packages, room on the disk, patched tree. $1 is
-# the job: tree, refresh, kunit, latency or check.
+# the job: tree, refresh, kunit, latency, model, fuzz, mutants, bench or check.
 prepare() {
 	[[ -z ${HARNESS_PREPARED:-} ]] || return 0
 	"$REPO/kunit/install-packages.sh" "$1"
 	check_disk "$1"
 	export HARNESS_PREPARED=1
-	[[ $1 == tree || $1 == latency ]] || "$REPO/kunit/make-tree.sh" >/dev/null
+	case $1 in kunit | check | refresh) "$REPO/kunit/make-tree.sh" >/dev/null ;; esac
 }
 
 # Megabytes which a folder that does not exist yet is going to take.
@@ -144,6 +144,7 @@ check_disk() {
 		need=$((need + $(missing_mb "$BUILD/linux-latency$SUFFIX/.overlay-base" 1700)))
 		need=$((need + $(missing_mb "$BUILD/latency$SUFFIX/objects/vmlinux" 2500)))
 		;;&
+	mutants) need=$((need + $(missing_mb "$BUILD/um-mutants$SUFFIX/vmlinux" 1900))) ;;&
 	check)
 		need=$((need + $(missing_mb "$BUILD/um-debug$SUFFIX/vmlinux" 500)))
 		need=$((need + $(missing_mb "$BUILD/gates$SUFFIX-plain" 50)))

@@ -96,6 +96,44 @@ tabulate() {
 		}' "$OUT/results.tsv"
 }
 
+# What asks the helper for each item, in the object code of function $2 in $1: the
+# branch to the block that calls the slow path, and what it depends on.
+inline_path() {
+	objdump -dr --no-show-raw-insn "$1" | awk -v name="<$2>:" '
+		$2 == name { here = 1 }
+		/^$/ { here = 0 }
+		!here || !/:\t/ { if (here && /bounded_iter_expired_slowpath/) call = at; next }
+		{ at = $1; sub(/:/, "", at); sub(/^ *[0-9a-f]+:\t/, ""); text[++n] = $0; where[n] = at; line[at] = n }
+		END {
+			for (i = 2; i <= n; i++) {
+				if (text[i] !~ /^j/) continue
+				split(text[i], word, " ")
+				distance = line[call] - line[word[2]]
+				if (distance < 0 || distance > 8) continue
+				print text[i - 1]; print text[i]
+				exit
+			}
+		}'
+}
+
+# What the bounds add to the code: bytes, and what runs for each folio.
+tabulate_code() {
+	local file kernel tree
+
+	[[ -d $OUT/code/unbounded && -d $OUT/code/bounded_iter ]] || return 0
+	tree=$(cat -- "$OUT/tree")
+	printf '\n| object | kernel | bytes more than unbounded |\n|---|---|---|\n'
+	for file in vmscan.o fs-writeback.o; do
+		for kernel in count-cap open-coded bounded_iter; do
+			[[ ! -f $OUT/code/$kernel/$file ]] ||
+				printf '| %s | %s | %d |\n' "$file" "$kernel" "$("$tree/scripts/bloat-o-meter" "$OUT/code/unbounded/$file" "$OUT/code/$kernel/$file" |
+					sed -n 's/^Total: Before=\([0-9]*\), After=\([0-9]*\),.*/\2 - \1/p' | bc)"
+		done
+	done
+	printf '\nThe helper for each folio in isolate_lru_folios():\n\n'
+	inline_path "$OUT/code/bounded_iter/vmscan.o" isolate_lru_folios | sed 's/^/    /'
+}
+
 # A figure: <kernel> <cell> <mode> <name>.
 result() {
 	awk -F'\t' -v key="$1 $2 $3 $4" '$1 " " $2 " " $3 " " $4 == key { print $5 }' "$OUT/results.tsv"
@@ -136,6 +174,9 @@ judge() {
 		value=$(result "$kernel" "$cell" "$mode" files_kept)
 		[[ -z $value ]] || verdict "$cell, $mode: $value of 10 files kept" "((value == 10))"
 	done < <(boots)
+	[[ ! -d $OUT/code/bounded_iter ]] ||
+		value=$(inline_path "$OUT/code/bounded_iter/vmscan.o" isolate_lru_folios | wc -l)
+	[[ -z $value ]] || verdict "inline path: $value instructions per folio" "((value > 0 && value <= 3))"
 }
 
 # The same for programs.
@@ -156,7 +197,7 @@ draw() {
 
 report() {
 	collect >"$OUT/results.tsv"
-	tabulate | tee "$OUT/results.md"
+	{ tabulate; tabulate_code; } | tee "$OUT/results.md"
 	write_json
 	judge
 	[[ -n ${QUICK:-}${KERNEL:-}${WORKLOAD:-} ]] || draw

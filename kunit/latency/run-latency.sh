@@ -79,6 +79,8 @@ build_kernel() {
 	fi
 	"${make[@]}" olddefconfig bzImage >"$OUT/build.log" 2>&1 || return 1
 	cp -- "$OUT/objects/arch/x86/boot/bzImage" "$OUT/$name.bzImage"
+	mkdir -p -- "$OUT/code/$name"
+	cp -- "$OUT/objects/mm/vmscan.o" "$OUT/objects/fs/fs-writeback.o" "$OUT/code/$name"
 }
 
 build_kernels() {

@@ -1,0 +1,2 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+void lockdep_assert_irqs_enabled(void);

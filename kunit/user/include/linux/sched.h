@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#include <linux/types.h>
+
+bool need_resched(void);
