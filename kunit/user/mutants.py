@@ -176,6 +176,8 @@ class Suite:
         self.files = [{'vmscan': 'mm/vmscan.c', 'fs_writeback': 'fs/fs-writeback.c'}[name]]
         self.command = command
         self.tree = os.environ['TREE']
+        # The first time the whole kernel is compiled.
+        self.timeout = 3600
 
     def read(self, name):
         with open(os.path.join(self.tree, name)) as file:
@@ -189,7 +191,8 @@ class Suite:
         return added_lines(name)
 
     def test(self):
-        status = run(self.command, 200)
+        status = run(self.command, self.timeout)
+        self.timeout = 300
         if status == 2:
             return 'no code'
         return 'survived' if status == 0 else 'killed'

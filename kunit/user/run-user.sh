@@ -69,9 +69,8 @@ prepare_mutant_tree() {
 	export KERNEL_OBJECTS=$BUILD/um-mutants$SUFFIX
 	mkdir -p -- "$KERNEL_OBJECTS"
 	python3 "$TREE/tools/testing/kunit/kunit.py" config --arch=um --build_dir="$KERNEL_OBJECTS" \
-		--kunitconfig="$REPO/kunit/uml.config" --kunitconfig="$TREE/lib/tests" \
-		--kunitconfig="$TREE/mm/tests" --kunitconfig="$TREE/fs/tests" --kconfig_add=CONFIG_PROVE_LOCKING=y \
-		--kconfig_add=CONFIG_DEBUG_ATOMIC_SLEEP=y >"$OUT/mutants.config.log" 2>&1 ||
+		--kunitconfig="$REPO/kunit/uml.config" --kunitconfig="$HERE/mutants.config" \
+		--kunitconfig="$TREE/mm/tests" --kunitconfig="$TREE/fs/tests" >"$OUT/mutants.config.log" 2>&1 ||
 		die "the kernel for the mutants cannot be configured" "see $OUT/mutants.config.log"
 }
 
