@@ -126,7 +126,7 @@ write_bench() {
 }
 
 run_bench() {
-	local rounds=${1:-301}
+	local rounds=${1:-41}
 
 	step "what a bound costs, $rounds rounds"
 	compile bench gcc && "$OUT/bench" check || return 1
