@@ -27,6 +27,8 @@ struct writeback_ctx {
 	unsigned int written[MAX_SBS];
 	unsigned int unplugged;
 	bool unplugged_by_schedule;
+	unsigned int queue_io_events;
+	int queue_io_moved;
 	bool returned;
 
 	/* what the waiter found, at each chance it got */
@@ -490,6 +492,49 @@ static void queue_io_shares_the_budget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ctx->chances, 3);
 }
 
+static void queue_io_probe(void *data, struct bdi_writeback *wb,
+			   struct wb_writeback_work *work,
+			   unsigned long dirtied_before, int moved)
+{
+	struct writeback_ctx *ctx = data;
+
+	if (wb != ctx->wb)
+		return;
+	ctx->queue_io_events++;
+	ctx->queue_io_moved = moved;
+}
+
+static void unregister_queue_io_probe(void *ctx)
+{
+	unregister_trace_writeback_queue_io(queue_io_probe, ctx);
+	tracepoint_synchronize_unregister();
+}
+
+/* However many holds it takes, it is one event with the sum of both lists. */
+static void queue_io_traces_the_sum(struct kunit *test)
+{
+	struct writeback_ctx *ctx = test->priv;
+	struct wb_writeback_work work = { .for_sync = 1 };
+
+	if (!IS_ENABLED(CONFIG_TRACEPOINTS))
+		kunit_skip(test, "needs CONFIG_TRACEPOINTS");
+
+	mount_sbs(test, 1);
+	alloc_inodes(test, 1000);
+	dirty_inodes(test, 600, 0, 1, I_DIRTY_SYNC, ctx->now - 1000);
+	dirty_inodes(test, 400, 0, 1, I_DIRTY_TIME, ctx->now - 2000);
+	KUNIT_ASSERT_EQ(test, 0,
+			register_trace_writeback_queue_io(queue_io_probe, ctx));
+	KUNIT_ASSERT_EQ(test, 0,
+			kunit_add_action_or_reset(test,
+						  unregister_queue_io_probe,
+						  ctx));
+
+	queue(ctx, &work);
+	KUNIT_EXPECT_EQ(test, ctx->queue_io_events, 1);
+	KUNIT_EXPECT_EQ(test, ctx->queue_io_moved, 1000);
+}
+
 #ifdef CONFIG_BLOCK
 static void unplug(struct blk_plug_cb *cb, bool from_schedule)
 {
@@ -929,6 +974,7 @@ static struct kunit_case writeback_test_cases[] = {
 	KUNIT_CASE(queue_io_is_complete),
 	KUNIT_CASE(queue_io_with_the_gate_shut),
 	KUNIT_CASE(queue_io_shares_the_budget),
+	KUNIT_CASE(queue_io_traces_the_sum),
 	KUNIT_CASE(plugged_io_goes_out_first),
 	KUNIT_CASE(queue_io_of_timestamps_only),
 	KUNIT_CASE(queue_io_leaves_young_timestamps),
