@@ -942,6 +942,28 @@ static void flush_of_three_superblocks(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, wb_has_dirty_io(ctx->wb));
 }
 
+/* What one superblock wrote is not forgotten over one that wrote nothing. */
+static void progress_is_that_of_all_superblocks(struct kunit *test)
+{
+	struct writeback_ctx *ctx = test->priv;
+	struct wb_writeback_work work = { .nr_pages = LONG_MAX };
+	DEFINE_BOUNDED_ITER_RESCHED(bi, BOUNDED_ITER_BATCH, NSEC_PER_MSEC);
+	long wrote;
+
+	mount_sbs(test, 2);
+	alloc_inodes(test, 2);
+	dirty_inode(test, 0, I_DIRTY_SYNC, ctx->now - 2000);
+	dirty_inode(test, 1, I_DIRTY_SYNC, ctx->now - 1000)->i_state |= I_NEW;
+	queue(ctx, &work);
+
+	spin_lock(&ctx->wb->list_lock);
+	wrote = __writeback_inodes_wb(ctx->wb, &work, &bi);
+	spin_unlock(&ctx->wb->list_lock);
+	KUNIT_EXPECT_EQ(test, ctx->written[0], 1);
+	KUNIT_EXPECT_EQ(test, ctx->written[1], 0);
+	KUNIT_EXPECT_GT(test, wrote, 0);
+}
+
 /* Periodic writeback takes what is old, all of it, and nothing else. */
 static void kupdate_takes_what_has_expired(struct kunit *test)
 {
@@ -989,6 +1011,7 @@ static struct kunit_case writeback_test_cases[] = {
 	KUNIT_CASE(hold_of_the_flusher_is_a_millisecond),
 	KUNIT_CASE(hold_of_the_rescuer_is_a_millisecond),
 	KUNIT_CASE(flush_of_three_superblocks),
+	KUNIT_CASE(progress_is_that_of_all_superblocks),
 	KUNIT_CASE(kupdate_takes_what_has_expired),
 	{}
 };
