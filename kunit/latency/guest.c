@@ -14,8 +14,7 @@
  *	INODES=n		dirty inodes
  *	CYCLICTEST=1		run cyclictest beside the workload
  *
- * All of A is dirtied after all of B. Were an inode of A the oldest one, the
- * unbounded kernel would write A first, and with luck not walk B's once more.
+ * All of A is dirtied after all of B.
  *
  * The figures are these lines, in which a stretch with preemption off is named
  * by the functions that took and released the lock:

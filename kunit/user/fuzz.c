@@ -10,25 +10,6 @@
 #include <string.h>
 #include "reference.h"
 
-static struct world real;
-
-u64 local_clock(void)
-{
-	real.looks++;
-	return real.now;
-}
-
-bool need_resched(void)
-{
-	real.asked++;
-	return real.resched;
-}
-
-void lockdep_assert_irqs_enabled(void)
-{
-	real.asserted++;
-}
-
 struct input {
 	const uint8_t *data;
 	size_t left;
@@ -58,7 +39,8 @@ static void call(struct bounded_iter *bi, struct reference *ref, unsigned int nr
 
 		if (got != expected || !same_looks(&real, &reference) ||
 		    bounded_iter_truncated(bi) != ref->stopped) {
-			fprintf(stderr, "batch %u, budget %llu, gate %d: %d instead of %d at call %llu\n",
+			fprintf(stderr,
+				"batch %u, budget %llu, gate %d: %d instead of %d at call %llu\n",
 				ref->batch, (unsigned long long)ref->budget,
 				ref->gate, got, expected,
 				(unsigned long long)ref->calls);

@@ -19,25 +19,6 @@
 #include <time.h>
 #include "reference.h"
 
-static struct world real;
-
-u64 local_clock(void)
-{
-	real.looks++;
-	return real.now;
-}
-
-bool need_resched(void)
-{
-	real.asked++;
-	return real.resched;
-}
-
-void lockdep_assert_irqs_enabled(void)
-{
-	real.asserted++;
-}
-
 static const s64 steps[] = { 0, 1, 2, -3, 1LL << 40, INT64_MIN };
 static const u64 clocks[] = { 0, UINT64_MAX - 2 };
 static const u64 budgets[] = { 0, 1, 2, 3, 4, 5, 6, UINT64_MAX };
@@ -96,7 +77,8 @@ static void print_case(const struct state *s)
 		else if (e->kind == CALL)
 			print_call(e);
 		else
-			printf("\tfor (i = 0; i < %u; i++)\n\t\tKUNIT_EXPECT_FALSE(test, bounded_iter_expired(&bi));\n",
+			printf("\tfor (i = 0; i < %u; i++)\n"
+			       "\t\tKUNIT_EXPECT_FALSE(test, bounded_iter_expired(&bi));\n",
 			       FROZEN * s->ref.batch);
 	}
 	printf("}\n");
@@ -118,7 +100,8 @@ static void call(struct state *s, u64 now, bool resched)
 	    same_looks(&real, &reference))
 		return;
 	print_case(s);
-	printf("/* expected %d, looks %llu, asked %llu, interrupts %llu; got %d, %llu, %llu, %llu, truncated %d */\n",
+	printf("/* expected %d, looks %llu, asked %llu, interrupts %llu; "
+	       "got %d, %llu, %llu, %llu, truncated %d */\n",
 	       expected, (unsigned long long)reference.looks,
 	       (unsigned long long)reference.asked,
 	       (unsigned long long)reference.asserted, got,

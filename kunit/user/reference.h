@@ -24,6 +24,26 @@ struct world {
 	u64 asserted;
 };
 
+/* The kernel's functions that the helper calls, for the loop under test. */
+static struct world real;
+
+u64 local_clock(void)
+{
+	real.looks++;
+	return real.now;
+}
+
+bool need_resched(void)
+{
+	real.asked++;
+	return real.resched;
+}
+
+void lockdep_assert_irqs_enabled(void)
+{
+	real.asserted++;
+}
+
 static inline bool same_looks(const struct world *a, const struct world *b)
 {
 	return a->looks == b->looks && a->asked == b->asked &&

@@ -21,7 +21,7 @@ FAILED=0
 QUICK_EVENTS=7
 FUZZ_SECONDS=${FUZZ_SECONDS:-60}
 
-# Runs one test: its title, then the command.
+# Runs one test: its title, then the command, in which errexit does not work.
 try() {
 	local title=$1
 
@@ -63,7 +63,7 @@ run_fuzz() {
 
 # In a copy of the tree: what is broken there is nobody else's.
 prepare_mutant_tree() {
-	HARNESS_TREE=mutants "$REPO/kunit/make-tree.sh" >"$OUT/tree"
+	HARNESS_TREE=mutants "$REPO/kunit/make-tree.sh" >"$OUT/tree" || die "there is no tree for the mutants, see above"
 	TREE=$(cat -- "$OUT/tree")
 	export TREE BASE
 	export KERNEL_OBJECTS=$BUILD/um-mutants$SUFFIX
@@ -91,15 +91,16 @@ instructions() {
 	local name=$1 function=$2
 
 	valgrind -q --tool=callgrind --callgrind-out-file="$OUT/callgrind.out" --toggle-collect="$function" \
-		"$OUT/bench" once "$name" 2>/dev/null
-	awk '$1 == "summary:" || $1 == "totals:" { print $2 / 1000; exit }' "$OUT/callgrind.out"
+		"$OUT/bench" once "$name" 2>/dev/null &&
+		awk '$1 == "totals:" { n = $2 / 1000 } END { print n; exit !n }' "$OUT/callgrind.out"
 }
 
 count_instructions() {
 	local name function
 
 	while read -r function name; do
-		printf '%s\t%s\n' "$name" "$(instructions "$name" "$function")"
+		printf '%s\t' "$name"
+		instructions "$name" "$function" || return 1
 	done <<-END
 		no_bound no bound
 		count_cap count cap
@@ -130,11 +131,11 @@ run_bench() {
 
 	step "what a bound costs, $rounds rounds"
 	compile bench gcc && "$OUT/bench" check || return 1
-	"$OUT/bench" "$rounds" >"$OUT/bench.tsv"
-	"$OUT/bench" overshoot "$rounds" >"$OUT/overshoot.tsv"
-	count_instructions >"$OUT/instructions.tsv"
-	write_bench
-	gnuplot -e "bench='$OUT/bench.tsv'; overshoot='$OUT/overshoot.tsv'; out='$OUT/bench.png'" "$HERE/plot.gp"
+	"$OUT/bench" "$rounds" >"$OUT/bench.tsv" &&
+		"$OUT/bench" overshoot "$rounds" >"$OUT/overshoot.tsv" &&
+		count_instructions >"$OUT/instructions.tsv" &&
+		write_bench &&
+		gnuplot -e "bench='$OUT/bench.tsv'; overshoot='$OUT/overshoot.tsv'; out='$OUT/bench.png'" "$HERE/plot.gp"
 }
 
 main() {
