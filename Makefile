@@ -54,7 +54,7 @@ distclean: ## remove everything that was generated or unpacked
 ## KERNEL=, WORKLOAD=      for latency: only those whose names begin so
 ## ACCEL=kvm              for latency: real time and cyclictest, where KVM is
 ## FUZZ_SECONDS=60         for fuzz
-## MUTANTS='lib vmscan'    for mutants: of what (all: lib vmscan fs_writeback)
+## MUTANTS='lib vmscan'    for mutants: of what (all: lib and the suites)
 ## KDIR=/path/to/linux     use this kernel tree as the base, read only,
 ##                         instead of Debian's linux-source-6.12
 ## BUILD=/other/dir        where everything generated goes, instead of build/

@@ -147,8 +147,8 @@ configure() {
 	mkdir -p -- "$2"
 	cp -- "$REPO/kunit/gates.config" "$fragment"
 	[[ $3 != suites ]] || while IFS= read -r file; do
-		cat -- "$REPO/$file" >>"$fragment"
-	done < <(new_files | grep '/\.kunitconfig$')
+		cat -- "$TREE/$file" >>"$fragment"
+	done < <(suite_configs)
 	[[ ! -f $2/.config ]] || ! cmp -s -- "$fragment" "$2/fragment.used" || return 0
 	make -s -C "$1" O="$2" ARCH=x86_64 KCONFIG_ALLCONFIG="$fragment" allnoconfig && cp -- "$fragment" "$2/fragment.used"
 }

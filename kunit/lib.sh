@@ -183,6 +183,15 @@ new_files() {
 	tr -s ' ' '\n' <<<"${NEW_FILES[*]}" | sed '/^$/d'
 }
 
+# The .kunitconfig files beside the suites, the series' own and those the kernel has.
+suite_configs() {
+	local file
+
+	while IFS= read -r file; do
+		[[ ! -f $TREE/$file ]] || echo "$file"
+	done < <(new_files | grep -E '(_kunit|-test)\.c$' | sed 's|[^/]*$|.kunitconfig|' | sort -u)
+}
+
 # Git as if there were neither a repository around nor settings of the user's.
 plain_git() {
 	GIT_CEILING_DIRECTORIES=$BUILD:$(dirname -- "$BUILD") GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null git "$@"

@@ -44,8 +44,8 @@ set_options() {
 	OPTIONS=(--arch=um --build_dir="$OUT" --kunitconfig="$REPO/kunit/uml.config")
 	while IFS= read -r file; do
 		OPTIONS+=(--kunitconfig="$TREE/$file")
-	done < <(new_files | grep '/\.kunitconfig$')
-	((${#OPTIONS[@]} > 3)) || die "the series has no .kunitconfig file" "name one in $SERIES_FILE"
+	done < <(suite_configs)
+	((${#OPTIONS[@]} > 3)) || die "no suite of the series has a .kunitconfig file beside it" "add one, and name it in $SERIES_FILE"
 }
 
 # The lock is not for what may outlive us, such as a guest.
