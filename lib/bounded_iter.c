@@ -47,6 +47,7 @@
 #include <kunit/static_stub.h>
 #include <kunit/visibility.h>
 #include <linux/bounded_iter.h>
+#include <linux/export.h>
 #include <linux/lockdep.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
@@ -97,4 +98,4 @@ bool bounded_iter_expired_slowpath(struct bounded_iter *bi)
 
 	return bi->expired;
 }
-EXPORT_SYMBOL_IF_KUNIT(bounded_iter_expired_slowpath);
+EXPORT_SYMBOL_GPL(bounded_iter_expired_slowpath);

@@ -120,6 +120,7 @@ static int writeback_test_init(struct kunit *test)
 	ctx->mock.now = NSEC_PER_SEC;
 	ctx->mock.step = NSEC_PER_MSEC;
 	ctx->mock.resched_from = 1;
+	kunit_bounded_iter_skip_on_rt(test);
 	kunit_bounded_iter_init(test);
 
 	ctx->bdi = bdi_alloc(NUMA_NO_NODE);

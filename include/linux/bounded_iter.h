@@ -72,6 +72,13 @@ __bounded_iter_init(unsigned int batch, u64 budget_ns, bool resched)
 
 bool bounded_iter_expired_slowpath(struct bounded_iter *bi);
 
+/* Internal helper of the two functions below. Do not invoke directly. */
+static __always_inline __must_check bool
+__bounded_iter_expired(struct bounded_iter *bi)
+{
+	return !likely(--bi->left) && bounded_iter_expired_slowpath(bi);
+}
+
 /**
  * bounded_iter_expired() - is it time to leave the loop?
  * @bi: the bound
@@ -92,10 +99,24 @@ bool bounded_iter_expired_slowpath(struct bounded_iter *bi);
 static __always_inline __must_check bool
 bounded_iter_expired(struct bounded_iter *bi)
 {
-	if (IS_ENABLED(CONFIG_PREEMPT_RT) || likely(--bi->left))
-		return false;
+	return !IS_ENABLED(CONFIG_PREEMPT_RT) && __bounded_iter_expired(bi);
+}
 
-	return bounded_iter_expired_slowpath(bi);
+/**
+ * bounded_iter_expired_bh() - is it time to turn bottom halves on again?
+ * @bi: the bound
+ *
+ * bounded_iter_expired() for a section with bottom halves off. On PREEMPT_RT it
+ * can be preempted as well, but all softirqs of the CPU wait for it there, so
+ * this one bounds it there, too.
+ *
+ * Context: Any, but a section that can migrate sees local_clock() step.
+ * Return: %true when the loop has to stop, %false when it may take an item.
+ */
+static __always_inline __must_check bool
+bounded_iter_expired_bh(struct bounded_iter *bi)
+{
+	return __bounded_iter_expired(bi);
 }
 
 /**
@@ -104,6 +125,7 @@ bounded_iter_expired(struct bounded_iter *bi)
  *
  * Context: Any. Costs a load.
  * Return: %true if bounded_iter_expired() said so since the last (re)start.
+ *         Always %false on PREEMPT_RT.
  */
 static inline bool bounded_iter_truncated(const struct bounded_iter *bi)
 {

@@ -55,8 +55,8 @@ static void print_call(const struct event *e)
 {
 	printf("\tmock->now = %lluULL;\n", (unsigned long long)e->now);
 	printf("\tmock->resched_from = %s;\n", e->resched ? "1" : "0");
-	printf("\tKUNIT_EXPECT_EQ(test, bounded_iter_expired(&bi), %s);\n",
-	       e->expected ? "true" : "false");
+	printf("\tKUNIT_EXPECT_EQ(test, bounded_iter_expired%s(&bi), %s);\n",
+	       BH ? "_bh" : "", e->expected ? "true" : "false");
 }
 
 static void print_case(const struct state *s)
@@ -92,11 +92,13 @@ static void call(struct state *s, u64 now, bool resched)
 
 	real = reference;
 	expected = reference_expired(&s->ref, &reference);
-	got = bounded_iter_expired(&s->bi);
+	got = BH ? bounded_iter_expired_bh(&s->bi) :
+		   bounded_iter_expired(&s->bi);
 	s->stopped = expected ? s->stopped + 1 : 0;
 	if (s->depth < MAX_PATH)
 		path[s->depth++] = (struct event) { CALL, now, resched, expected };
-	if (got == expected && bounded_iter_truncated(&s->bi) == s->ref.stopped &&
+	if (got == expected &&
+	    bounded_iter_truncated(&s->bi) == (!PREEMPT_RT && s->ref.stopped) &&
 	    same_looks(&real, &reference))
 		return;
 	print_case(s);
@@ -215,7 +217,7 @@ static void walk_all(int events)
 				walk_bound(batch, budgets[i], gate, events);
 }
 
-/* On PREEMPT_RT nothing is ever bounded. */
+/* On PREEMPT_RT nothing is ever bounded but sections with bottom halves off. */
 static int walk_rt(void)
 {
 	DEFINE_BOUNDED_ITER_RESCHED(bi, 1, 0);
@@ -240,7 +242,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: %s <events> | -t <seconds>\n", argv[0]);
 		return 2;
 	}
-	if (PREEMPT_RT)
+	if (PREEMPT_RT && !BH)
 		return walk_rt();
 	for (events = 1; events <= most; events++) {
 		/* Each length takes some times longer than the one before. */

@@ -17,6 +17,15 @@ import sys
 HERE = os.path.dirname(os.path.realpath(__file__))
 REPO = os.path.dirname(os.path.dirname(HERE))
 
+# What each suite tests.
+FILES = {
+    'vmscan': 'mm/vmscan.c',
+    'fs_writeback': 'fs/fs-writeback.c',
+    'vmstat': 'mm/vmstat.c',
+    'neighbour': 'net/core/neighbour.c',
+    'ext4_extents_status': 'fs/ext4/extents_status.c',
+}
+
 # What is changed into what: an operator, a constant, a condition.
 RULES = [
     (r'(?<=[\w)\]]) >= (?=[\w(])', [' > ', ' < ']),
@@ -35,7 +44,7 @@ RULES = [
     (r'\bfalse\b', ['true']),
     (r'\b0\b', ['1']),
     (r'\b1\b', ['0', '2']),
-    (r'\b(1024|8|32U)\b', ['(\\1 + 1)', '(\\1 - 1)']),
+    (r'\b(1024|8|16|32U|4096U)\b', ['(\\1 + 1)', '(\\1 - 1)']),
     (r'\(s64\)', ['(u64)']),
     (r'\bNSEC_PER_MSEC\b', ['(2 * NSEC_PER_MSEC)', '(NSEC_PER_MSEC / 2)']),
     (r'\bBOUNDED_ITER_BATCH\b', ['(BOUNDED_ITER_BATCH + 1)', '(BOUNDED_ITER_BATCH - 1)']),
@@ -158,8 +167,8 @@ class Lib:
 
     def test(self):
         model = os.path.join(self.room, 'model')
-        for rt, events in ((0, '6'), (1, '1')):
-            if run(['gcc', '-O2', '-Wall', '-DPREEMPT_RT=%d' % rt, '-I' + HERE + '/include',
+        for rt, bh, events in ((0, 0, '6'), (1, 0, '1'), (1, 1, '4')):
+            if run(['gcc', '-O2', '-Wall', '-DPREEMPT_RT=%d' % rt, '-DBH=%d' % bh, '-I' + HERE + '/include',
                     '-I' + self.room + '/include', '-o', model, HERE + '/model.c',
                     self.room + '/lib/bounded_iter.c'], 60):
                 return 'no code'
@@ -173,7 +182,7 @@ class Suite:
     """A conversion, in the tree that the suites run in."""
 
     def __init__(self, name, command):
-        self.files = [{'vmscan': 'mm/vmscan.c', 'fs_writeback': 'fs/fs-writeback.c'}[name]]
+        self.files = [FILES[name]]
         self.command = command
         self.tree = os.environ['TREE']
         # The first time the whole kernel is compiled.

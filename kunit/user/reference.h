@@ -9,6 +9,11 @@
 
 #include <linux/types.h>
 
+/* Whether the loop has bottom halves off, and asks bounded_iter_expired_bh(). */
+#ifndef BH
+#define BH	0
+#endif
+
 /* A clock that shows the same time so often in a row is dead. */
 #define REFERENCE_DEAD	1024
 
@@ -91,8 +96,8 @@ static inline bool reference_expired(struct reference *ref, struct world *world)
 {
 	u64 call = ref->calls++;
 
-	/* Where the lock can be preempted nothing is bounded. */
-	if (PREEMPT_RT)
+	/* Where the lock can be preempted and nobody else waits nothing is bounded. */
+	if (PREEMPT_RT && !BH)
 		return false;
 	/* Told to stop, it stays so, and nothing is looked at. */
 	if (ref->stopped)

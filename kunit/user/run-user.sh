@@ -4,8 +4,8 @@
 # the few kernel headers in kunit/user/include.
 #	run-user.sh model	compare with the reference in all small worlds
 #	run-user.sh fuzz	compare on what libFuzzer thinks of (SECONDS=60)
-#	run-user.sh mutants	break the code and see a test fail: lib, vmscan,
-#				fs_writeback, or what MUTANTS names
+#	run-user.sh mutants	break the code and see a test fail: lib, or the
+#				suites that MUTANTS names
 #	run-user.sh bench	what a bound costs on this machine
 # QUICK=1 is what `make check` does: minutes, and nothing that depends on the machine.
 
@@ -45,6 +45,7 @@ compile() {
 run_model() {
 	step "compare with the reference in all small worlds"
 	compile model gcc -DPREEMPT_RT=1 && "$OUT/model" 1 &&
+		compile model gcc -DPREEMPT_RT=1 -DBH=1 && "$OUT/model" 4 &&
 		compile model gcc && "$OUT/model" "${@}"
 }
 
@@ -63,14 +64,20 @@ run_fuzz() {
 
 # In a copy of the tree: what is broken there is nobody else's.
 prepare_mutant_tree() {
+	local configs file
+
 	HARNESS_TREE=mutants "$REPO/kunit/make-tree.sh" >"$OUT/tree" || die "there is no tree for the mutants, see above"
 	TREE=$(cat -- "$OUT/tree")
 	export TREE BASE
 	export KERNEL_OBJECTS=$BUILD/um-mutants$SUFFIX
 	mkdir -p -- "$KERNEL_OBJECTS"
+	read_series
+	configs=(--kunitconfig="$REPO/kunit/uml.config" --kunitconfig="$HERE/mutants.config")
+	while IFS= read -r file; do
+		configs+=(--kunitconfig="$TREE/$file")
+	done < <(suite_configs)
 	python3 "$TREE/tools/testing/kunit/kunit.py" config --arch=um --build_dir="$KERNEL_OBJECTS" \
-		--kunitconfig="$REPO/kunit/uml.config" --kunitconfig="$HERE/mutants.config" \
-		--kunitconfig="$TREE/mm/tests" --kunitconfig="$TREE/fs/tests" >"$OUT/mutants.config.log" 2>&1 ||
+		"${configs[@]}" >"$OUT/mutants.config.log" 2>&1 ||
 		die "the kernel for the mutants cannot be configured" "see $OUT/mutants.config.log"
 }
 
@@ -106,7 +113,7 @@ count_instructions() {
 		count_cap count cap
 		open_coded open-coded
 		rcu_shape as rcu_do_batch
-		bounded bounded_iter
+		bounded_32 bounded_iter
 	END
 }
 
@@ -149,7 +156,7 @@ main() {
 	model) if [[ -n ${QUICK:-} ]]; then try model run_model "$QUICK_EVENTS"; else try model run_model -t 120; fi ;;
 	fuzz) try fuzz run_fuzz ;;
 	mutants)
-		for name in ${MUTANTS:-lib vmscan fs_writeback}; do try "mutants of $name" run_mutants "$name"; done
+		for name in ${MUTANTS:-lib vmscan fs_writeback vmstat neighbour ext4_extents_status}; do try "mutants of $name" run_mutants "$name"; done
 		;;
 	bench) try bench run_bench "${QUICK:+3}" ;;
 	esac

@@ -6,6 +6,7 @@
  * how many items a walk is granted, and how often it looked at the clock.
  */
 #include <kunit/bounded_iter.h>
+#include <linux/bottom_half.h>
 #include <linux/bounded_iter.h>
 #include <linux/limits.h>
 #include <linux/module.h>
@@ -19,13 +20,19 @@
 /* A walk that is not stopped ends here. */
 #define ENDLESS	(4 * BATCH * STUCK)
 
-static int bounded_iter_test_init(struct kunit *test)
+static int bounded_iter_bh_test_init(struct kunit *test)
 {
 	test->priv = kunit_kzalloc(test, sizeof(struct kunit_bounded_iter),
 				   GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, test->priv);
 	kunit_bounded_iter_init(test);
 	return 0;
+}
+
+static int bounded_iter_test_init(struct kunit *test)
+{
+	kunit_bounded_iter_skip_on_rt(test);
+	return bounded_iter_bh_test_init(test);
 }
 
 /* Walk up to @max items; returns how many were granted. */
@@ -515,6 +522,39 @@ static void real_need_resched_without_stub(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mock->asked, 1);
 }
 
+/* The same with bottom halves off, and on PREEMPT_RT as well. */
+static void bounded_with_bottom_halves_off(struct kunit *test)
+{
+	struct kunit_bounded_iter *mock = test->priv;
+	DEFINE_BOUNDED_ITER(bi, BATCH, 100);
+	unsigned int n = 0;
+	bool sticky;
+
+	mock->step = 10;
+	local_bh_disable();
+	while (n < ENDLESS && !bounded_iter_expired_bh(&bi))
+		n++;
+	sticky = bounded_iter_expired_bh(&bi);
+	local_bh_enable();
+
+	KUNIT_EXPECT_EQ(test, n, 11 * BATCH);
+	KUNIT_EXPECT_EQ(test, mock->looks, 11);
+	KUNIT_EXPECT_TRUE(test, sticky);
+	KUNIT_EXPECT_EQ(test, mock->looks, 11);
+}
+
+/* Only that: a spinlock_t section can be preempted there. */
+static void preempt_rt_bounds_nothing_else(struct kunit *test)
+{
+	bool rt = IS_ENABLED(CONFIG_PREEMPT_RT);
+	struct kunit_bounded_iter *mock = test->priv;
+	DEFINE_BOUNDED_ITER(bi, 1, 0);
+
+	KUNIT_EXPECT_EQ(test, walk(&bi, 100), rt ? 100 : 1);
+	KUNIT_EXPECT_EQ(test, mock->looks, rt ? 0 : 1);
+	KUNIT_EXPECT_EQ(test, bounded_iter_truncated(&bi), !rt);
+}
+
 static struct kunit_case bounded_iter_test_cases[] = {
 	KUNIT_CASE_PARAM(first_batch_is_granted_unseen, batch_gen_params),
 	KUNIT_CASE_PARAM(progress_when_the_clock_leaps, batch_gen_params),
@@ -552,7 +592,19 @@ static struct kunit_suite bounded_iter_test_suite = {
 	.test_cases = bounded_iter_test_cases,
 };
 
-kunit_test_suite(bounded_iter_test_suite);
+static struct kunit_case bounded_iter_bh_test_cases[] = {
+	KUNIT_CASE(bounded_with_bottom_halves_off),
+	KUNIT_CASE(preempt_rt_bounds_nothing_else),
+	{}
+};
+
+static struct kunit_suite bounded_iter_bh_test_suite = {
+	.name = "bounded_iter_bh",
+	.init = bounded_iter_bh_test_init,
+	.test_cases = bounded_iter_bh_test_cases,
+};
+
+kunit_test_suites(&bounded_iter_test_suite, &bounded_iter_bh_test_suite);
 
 MODULE_DESCRIPTION("KUnit test for bounded_iter");
 MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);

@@ -202,6 +202,7 @@ static int vmscan_test_init(struct kunit *test)
 	INIT_LIST_HEAD(&ctx->dst);
 	INIT_LIST_HEAD(&ctx->stolen);
 
+	kunit_bounded_iter_skip_on_rt(test);
 	kunit_bounded_iter_init(test);
 	init_test_node(test, ctx);
 	init_test_lruvec(test, ctx);
