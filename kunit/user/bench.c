@@ -100,7 +100,10 @@ static inline __always_inline void take(struct list *src, struct list *dst)
 	list_move(&item->lru, dst);
 }
 
-/* A walk: what it sets up, the condition of its loop, and what ends its body. */
+/*
+ * A walk, its batch a constant as in the kernel: what it sets up, the condition of
+ * its loop, and what ends its body.
+ */
 #define WALK(name, setup, condition, tail)					\
 static noinline size_t name(struct list *src, struct list *dst, u64 budget,	\
 			    unsigned int batch)					\
@@ -122,7 +125,7 @@ WALK(no_bound, , , )
 WALK(count_cap, unsigned int skipped = 0, && skipped < batch * 1048576U, skipped++)
 /* As posted in 2024: the clock is read at the start and after each batch. */
 WALK(open_coded, u64 start = local_clock(); unsigned int count = 0, ,
-	if (++count == batch) {
+	if (++count == 32) {
 		count = 0;
 		if (local_clock() - start >= budget)
 			break;
@@ -131,7 +134,10 @@ WALK(open_coded, u64 start = local_clock(); unsigned int count = 0, ,
 WALK(rcu_shape, u64 limit = local_clock() + budget, ,
 	if (!(n & 31) && local_clock() >= limit)
 		break)
-WALK(bounded, DEFINE_BOUNDED_ITER(bi, batch, budget), && !bounded_iter_expired(&bi), )
+WALK(bounded_8, DEFINE_BOUNDED_ITER(bi, 8, budget), && !bounded_iter_expired(&bi), )
+WALK(bounded_32, DEFINE_BOUNDED_ITER(bi, 32, budget), && !bounded_iter_expired(&bi), )
+WALK(bounded_128, DEFINE_BOUNDED_ITER(bi, 128, budget), && !bounded_iter_expired(&bi), )
+WALK(bounded_1024, DEFINE_BOUNDED_ITER(bi, 1024, budget), && !bounded_iter_expired(&bi), )
 
 static const struct shape {
 	const char *name;
@@ -144,10 +150,10 @@ static const struct shape {
 	{ "count cap", count_cap, 32 },
 	{ "open-coded", open_coded, 32 },
 	{ "as rcu_do_batch", rcu_shape, 32 },
-	{ "bounded_iter", bounded, 8 },
-	{ "bounded_iter", bounded, 32 },
-	{ "bounded_iter", bounded, 128 },
-	{ "bounded_iter", bounded, 1024 },
+	{ "bounded_iter", bounded_8, 8 },
+	{ "bounded_iter", bounded_32, 32 },
+	{ "bounded_iter", bounded_128, 128 },
+	{ "bounded_iter", bounded_1024, 1024 },
 };
 #define NR_SHAPES ((int)(sizeof(shapes) / sizeof(*shapes)))
 
@@ -294,7 +300,7 @@ static void overshoot(int rounds)
 		for (round = 0; round < rounds; round++) {
 			u64 begin = local_clock();
 
-			bounded(&src, &dst, budget, shapes[i].batch);
+			shapes[i].walk(&src, &dst, budget, shapes[i].batch);
 			over[round] = (double)(local_clock() - begin) - budget;
 			if (list_empty(&src))
 				move_back();
@@ -343,7 +349,7 @@ static int check(void)
 		}
 	}
 	make_list(1000, false);
-	n = bounded(&src, &dst, 0, 32);
+	n = bounded_32(&src, &dst, 0, 32);
 	if (n != 32) {
 		printf("no budget, batch 32: %zu items instead of 32\n", n);
 		return 1;

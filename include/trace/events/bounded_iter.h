@@ -16,28 +16,22 @@
  * @budget: in ns
  */
 TRACE_EVENT(bounded_iter_expired,
+	    TP_PROTO(unsigned long caller, u64 items, u64 spent, u64 budget),
+	    TP_ARGS(caller, items, spent, budget),
 
-	TP_PROTO(unsigned long caller, u64 items, u64 spent, u64 budget),
+	    TP_STRUCT__entry(__field(unsigned long, caller)
+			     __field(u64, items)
+			     __field(u64, spent)
+			     __field(u64, budget)),
 
-	TP_ARGS(caller, items, spent, budget),
+	    TP_fast_assign(__entry->caller = caller;
+			   __entry->items = items;
+			   __entry->spent = spent;
+			   __entry->budget = budget;),
 
-	TP_STRUCT__entry(
-		__field(unsigned long, caller)
-		__field(u64, items)
-		__field(u64, spent)
-		__field(u64, budget)
-	),
-
-	TP_fast_assign(
-		__entry->caller = caller;
-		__entry->items = items;
-		__entry->spent = spent;
-		__entry->budget = budget;
-	),
-
-	TP_printk("caller=%pS items=%llu spent=%llu budget=%llu",
-		  (void *)__entry->caller, __entry->items, __entry->spent,
-		  __entry->budget)
+	    TP_printk("caller=%pS items=%llu spent=%llu budget=%llu",
+		      (void *)__entry->caller, __entry->items, __entry->spent,
+		      __entry->budget)
 );
 
 #endif /* _TRACE_BOUNDED_ITER_H */
