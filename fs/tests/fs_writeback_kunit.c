@@ -84,6 +84,21 @@ static void put_test_bdi(void *bdi)
 	bdi_put(bdi);
 }
 
+static unsigned long state_of(struct inode *inode)
+{
+	return inode->i_state;
+}
+
+static void set_state(struct inode *inode, unsigned long flags)
+{
+	inode->i_state |= flags;
+}
+
+static void clear_state(struct inode *inode, unsigned long flags)
+{
+	inode->i_state &= ~flags;
+}
+
 static void unmount_test_fs(void *mnt)
 {
 	kern_unmount(mnt);
@@ -99,7 +114,7 @@ static void put_test_inodes(void *data)
 
 		spin_lock(&ctx->wb->list_lock);
 		spin_lock(&inode->i_lock);
-		inode->i_state &= ~(I_DIRTY_ALL | I_SYNC_QUEUED | I_NEW);
+		clear_state(inode, I_DIRTY_ALL | I_SYNC_QUEUED | I_NEW);
 		list_del_init(&inode->i_io_list);
 		wb_io_lists_depopulated(ctx->wb);
 		spin_unlock(&inode->i_lock);
@@ -209,7 +224,7 @@ static void expect_list(struct kunit *test, struct list_head *list,
 		struct inode *inode = ctx->inodes[i];
 
 		misplaced += pos != &inode->i_io_list;
-		misflagged += queued != !!(inode->i_state & I_SYNC_QUEUED);
+		misflagged += queued != !!(state_of(inode) & I_SYNC_QUEUED);
 	}
 	KUNIT_EXPECT_EQ(test, misplaced, 0);
 	KUNIT_EXPECT_EQ(test, misflagged, 0);
@@ -683,8 +698,8 @@ static void sync_behind_foreign_inodes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ctx->written[0], 10);
 	KUNIT_EXPECT_EQ(test, ctx->written[1], 0);
 	for (i = 0; i < 1010; i++) {
-		clean += !(ctx->inodes[i]->i_state & I_DIRTY_ALL);
-		queued += !!(ctx->inodes[i]->i_state & I_SYNC_QUEUED);
+		clean += !(state_of(ctx->inodes[i]) & I_DIRTY_ALL);
+		queued += !!(state_of(ctx->inodes[i]) & I_SYNC_QUEUED);
 	}
 	KUNIT_EXPECT_EQ(test, clean, 10);
 	KUNIT_EXPECT_EQ(test, queued, 0);
@@ -768,8 +783,8 @@ static void putting_back_new_inodes(struct kunit *test)
 	work.sb = ctx->mnt[0]->mnt_sb;
 	alloc_inodes(test, 501);
 	for (i = 0; i < 500; i++)
-		dirty_inode(test, 0, I_DIRTY_SYNC,
-			    ctx->now - 2000)->i_state |= I_NEW;
+		set_state(dirty_inode(test, 0, I_DIRTY_SYNC, ctx->now - 2000),
+			  I_NEW);
 	dirty_inode(test, 0, I_DIRTY_SYNC, ctx->now);
 	start_waiter(test);
 
@@ -836,9 +851,9 @@ static void waiting_restarts_the_budget(struct kunit *test)
 	work.sb = ctx->mnt[0]->mnt_sb;
 	alloc_inodes(test, 63);
 	for (i = 0; i < 63; i++)
-		dirty_inode(test, 0, I_DIRTY_SYNC,
-			    ctx->now - 2000 + i)->i_state |=
-			i == 31 ? I_SYNC : i == 62 ? 0 : I_NEW;
+		set_state(dirty_inode(test, 0, I_DIRTY_SYNC,
+				      ctx->now - 2000 + i),
+			  i == 31 ? I_SYNC : i == 62 ? 0 : I_NEW);
 	ctx->mock.resched_from = 0;
 	queue(ctx, &work);
 	ctx->mock.looks = 0;
@@ -954,7 +969,7 @@ static void progress_is_that_of_all_superblocks(struct kunit *test)
 	mount_sbs(test, 2);
 	alloc_inodes(test, 2);
 	dirty_inode(test, 0, I_DIRTY_SYNC, ctx->now - 2000);
-	dirty_inode(test, 1, I_DIRTY_SYNC, ctx->now - 1000)->i_state |= I_NEW;
+	set_state(dirty_inode(test, 1, I_DIRTY_SYNC, ctx->now - 1000), I_NEW);
 	queue(ctx, &work);
 
 	spin_lock(&ctx->wb->list_lock);
