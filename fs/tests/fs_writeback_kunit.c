@@ -57,9 +57,14 @@ static int test_write_inode(struct inode *inode, struct writeback_control *wbc)
 	return 0;
 }
 
+static int drop_test_inode(struct inode *inode)
+{
+	return 1;
+}
+
 static const struct super_operations test_super_operations = {
 	.statfs		= simple_statfs,
-	.drop_inode	= generic_delete_inode,
+	.drop_inode	= drop_test_inode,
 	.write_inode	= test_write_inode,
 };
 
