@@ -202,30 +202,64 @@ patched_files() {
 	plain_git -C "$BUILD" apply --numstat "$REPO/$1" | cut -f3
 }
 
-# The files the series touches.
+# The files the series touches: those that the tree has of it.
 overlay_files() {
-	local patch
+	cat -- "$TREE/.overlay-series"
+}
 
-	{
-		new_files
-		for patch in "${PATCHES[@]}"; do patched_files "$patch"; done
-	} | sort -u
+# Where mainline differs from 6.12 a patch has another one beside it, with what of it
+# does not apply there. That it does not apply is what decides; a suite applies
+# everywhere, so it follows the code of its folder.
+declare -A IS_MAINLINE=()
+
+alternative_of() {
+	echo "${1%.patch}.mainline.patch"
+}
+
+# Copies what a patch changes and the folder $2 does not have yet from the base.
+copy_patched_files() {
+	local files file
+
+	files=$(patched_files "$1" 2>&1) || die "$1 is no valid patch: $files"
+	while IFS= read -r file; do
+		[[ ! -e $2/$file && -f $BASE/$file ]] || continue
+		mkdir -p -- "$2/$(dirname -- "$file")"
+		cp -p -- "$BASE/$file" "$2/$file"
+	done <<<"$files"
+}
+
+# Applies what applies of patch $1 to the folder $2, file by file.
+apply_files() {
+	local files file
+
+	files=$(patched_files "$1")
+	while IFS= read -r file; do
+		plain_git -C "$2" apply --include="$file" "$REPO/$1" 2>/dev/null || true
+	done <<<"$files"
+}
+
+cannot_apply() {
+	die "$1 does not apply to Linux $(kernel_version "$BASE") ($BASE):" "${2//$'\n'/$'\n'       }" \
+		"nothing was changed; use a tree of Linux 6.12 or of mainline, or port the patch to this one"
 }
 
 # Applies patch $1 to the folder $2, to which it first copies what the patch
-# changes and the folder does not have yet from the base kernel.
+# changes and the folder does not have yet from the base kernel. Its new files have
+# to be there.
 apply_patch() {
-	local patch=$1 stage=$2 files file log
+	local patch=$1 stage=$2 folder=${1%/*} alternative log
 
-	files=$(patched_files "$patch" 2>&1) || die "$patch is no valid patch: $files"
-	while IFS= read -r file; do
-		[[ ! -e $stage/$file && -f $BASE/$file ]] || continue
-		mkdir -p -- "$stage/$(dirname -- "$file")"
-		cp -p -- "$BASE/$file" "$stage/$file"
-	done <<<"$files"
-	log=$(plain_git -C "$stage" apply "$REPO/$patch" 2>&1) ||
-		die "$patch does not apply to Linux $(kernel_version "$BASE") ($BASE):" "${log//$'\n'/$'\n'       }" \
-			"nothing was changed; use a tree of Linux 6.12, or port the patch to this one"
+	alternative=$(alternative_of "$patch")
+	copy_patched_files "$patch" "$stage"
+	if log=$(plain_git -C "$stage" apply "$REPO/$patch" 2>&1); then
+		[[ -n ${IS_MAINLINE[$folder]:-} && -f $REPO/$alternative ]] || return 0
+	else
+		[[ -f $REPO/$alternative ]] || cannot_apply "$patch" "$log"
+		IS_MAINLINE[$folder]=1
+		apply_files "$patch" "$stage"
+	fi
+	copy_patched_files "$alternative" "$stage"
+	log=$(plain_git -C "$stage" apply "$REPO/$alternative" 2>&1) || cannot_apply "$alternative" "$log"
 }
 
 # Adds the new files $1 (separated by blanks) of the series to the folder $2.

@@ -15,9 +15,10 @@ PRODUCTS=('*.o' '*.a' '*.ko' '*.cmd' '*.mod' '*.mod.c' modules.order
 	/include/config '/include/generated' '/arch/*/include/generated')
 
 # Files of ours in the tree's top folder: which base the tree is a copy of, which
-# files we ever wrote into it apart from the first copy, and which files of the
-# base are build products.
+# files are the series', which ones we ever wrote into it apart from the first copy,
+# and which files of the base are build products.
 BASE_MARK=.overlay-base
+SERIES_MARK=.overlay-series
 FILES_MARK=.overlay-files
 PRODUCTS_MARK=.overlay-products
 TEMPORARY=.overlay-new
@@ -55,9 +56,21 @@ stage_series() {
 	rm -rf -- "$STAGE"
 	mkdir -- "$STAGE"
 	for i in "${!PATCHES[@]}"; do
-		apply_patch "${PATCHES[i]}" "$STAGE"
 		add_new_files "${NEW_FILES[i]}" "$STAGE"
+		apply_patch "${PATCHES[i]}" "$STAGE"
 	done
+	mkdir -p -- "$TREE"
+	staged_files >"$TREE/$SERIES_MARK"
+}
+
+# What the series has of this base: all that is staged, and what it deletes.
+staged_files() {
+	local patch
+
+	{
+		find "$STAGE" -type f -printf '%P\n'
+		for patch in "${PATCHES[@]}"; do patched_files "$patch"; done
+	} | sort -u
 }
 
 run_rsync() {

@@ -9,15 +9,21 @@
 # The kernel's own setting, so that hunks are named after functions.
 ATTRIBUTES=$'*.[ch] diff=cpp'
 
+# A base that needs another patch is not one to make this one anew against.
+alternative_of() {
+	echo none
+}
+
 # All before the diff: header, text, and a diffstat if there is one.
 mail_part() {
 	sed -e '/^diff --git /,$d' -e '/^--- a\//,$d' "$1"
 }
 
 # The diff between the folders a and b; git's exit status 1 says that there is one.
+# With two lines of context more patches fit both 6.12 and mainline than with three.
 diff_part() {
 	plain_git -C "$STAGE" -c core.attributesFile="$STAGE/attributes" \
-		diff --no-index --no-prefix --no-renames --no-color --no-ext-diff --abbrev=12 a b || [[ $? == 1 ]]
+		diff --no-index --no-prefix --no-renames --no-color --no-ext-diff --abbrev=12 -U2 a b || [[ $? == 1 ]]
 }
 
 # Folder a gets only the files of this patch, before it; folder b, after it.
@@ -63,8 +69,8 @@ main() {
 	mkdir -p -- "$STAGE/all"
 	printf '%s\n' "$ATTRIBUTES" >"$STAGE/attributes"
 	for i in "${!PATCHES[@]}"; do
-		refresh "${PATCHES[i]}"
 		add_new_files "${NEW_FILES[i]}" "$STAGE/all"
+		refresh "${PATCHES[i]}"
 	done
 	step "done: ${#PATCHES[@]} patches"
 }
