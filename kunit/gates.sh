@@ -5,9 +5,9 @@
 
 # shellcheck source=kunit/lib.sh
 . "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=kunit/gates-lib.sh
+. "$(dirname -- "${BASH_SOURCE[0]}")/gates-lib.sh"
 
-# The exit status by which a gate says that it has nothing to judge.
-SKIP=77
 PASSED=0
 FAILED=0
 SKIPPED=0
@@ -36,14 +36,9 @@ gate() {
 	esac
 }
 
-# The new files whose names end in one of the given ways.
-new_files_like() {
-	new_files | grep -E "\.($1)\$" || true
-}
-
 # Our files in the repository apart from the kernel's: scripts and the like.
 own_files() {
-	(cd -- "$REPO" && find Makefile series README* .gitignore .ci kunit -path kunit/user/corpus -prune -o -type f -print 2>/dev/null) || true
+	(cd -- "$REPO" && find Makefile series cover-letter README* .gitignore .ci kunit -path kunit/user/corpus -prune -o -type f -print 2>/dev/null) || true
 }
 
 scripts() {
@@ -67,15 +62,6 @@ check_shell() {
 	cd -- "$REPO" && scripts | xargs -d '\n' shellcheck -x
 }
 
-# What a patch adds, and its text: the rest is the kernel's.
-own_lines() {
-	if [[ $1 == *.patch ]]; then
-		awk '/^diff --git/ { diff = 1 } !diff || /^[+]/ { print } diff && !/^[+]/ { print "" }' "$1"
-	else
-		cat -- "$1"
-	fi
-}
-
 # Prints each finding with the file, as the tools read from stdin.
 on_own_lines() {
 	local file found status=0
@@ -88,9 +74,8 @@ on_own_lines() {
 	return "$status"
 }
 
-# Names of the kernel's that look like misspelt words are excepted.
 check_spelling() {
-	on_own_lines codespell --ignore-words-list=extraversion,iput -
+	on_own_lines "${SPELLING[@]}" -
 }
 
 find_bad_whitespace() {
@@ -128,31 +113,6 @@ base_to_build() {
 	echo "$BUILD/gates-tree$SUFFIX"
 }
 
-# The objects of the touched C files which the source $1 has, for the kernel $2; a
-# file that another one includes has none, nor have the suites without suites.
-touched_objects() {
-	local file
-
-	while IFS= read -r file; do
-		[[ -f $1/$file && ($2 == suites || $file != */tests/*) ]] || continue
-		overlay_files | sed "s|^|$TREE/|" |
-			xargs -d '\n' grep -qE "^#include .*[/\"]${file##*/}" || echo "${file%.c}.o"
-	done < <(overlay_files | grep '\.c$')
-}
-
-# Configures the kernel in $2 from the source $1, with the suites if $3 says so.
-configure() {
-	local fragment=$2/fragment.config file
-
-	mkdir -p -- "$2"
-	cp -- "$REPO/kunit/gates.config" "$fragment"
-	[[ $3 != suites ]] || while IFS= read -r file; do
-		cat -- "$TREE/$file" >>"$fragment"
-	done < <(suite_configs)
-	[[ ! -f $2/.config ]] || ! cmp -s -- "$fragment" "$2/fragment.used" || return 0
-	make -s -C "$1" O="$2" ARCH=x86_64 KCONFIG_ALLCONFIG="$fragment" allnoconfig && cp -- "$fragment" "$2/fragment.used"
-}
-
 # Compiles the touched files of the source $1 in $2, with or without the suites:
 # logs in $2/gcc.log and, from sparse, $2/sparse.log.
 compile() {
@@ -164,11 +124,6 @@ compile() {
 	(cd -- "$2" && rm -f -- gcc.log sparse.log "${objects[@]}")
 	"${make[@]}" -k "${objects[@]}" >"$2/gcc.log" 2>&1 || return 1
 	"${make[@]}" -k C=2 "${objects[@]}" >"$2/sparse.log" 2>&1 || return 1
-}
-
-# The warnings in a log, without what differs between two trees anyway.
-warnings() {
-	grep -E '(warning|error): ' "$1" | sed -E -e "s|$2/||g" -e 's|^(\.\./)+||' -e 's/:[0-9]+(:[0-9]+)?:/:/g' | sort
 }
 
 # Compiles what the gates compare: the base, and the series as it is used and
