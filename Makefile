@@ -5,11 +5,11 @@
 override ARGS := $(value ARGS)
 override KDIR := $(value KDIR)
 override BUILD := $(value BUILD)
-export ARGS KDIR BUILD QUICK KERNEL WORKLOAD ACCEL MUTANTS FUZZ_SECONDS
+export ARGS KDIR BUILD QUICK KERNEL WORKLOAD ACCEL MUTANTS FUZZ_SECONDS VERSION
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help kunit check latency model fuzz mutants bench tree refresh clean distclean
+.PHONY: help kunit check latency model fuzz mutants bench series series-check tree refresh clean distclean
 
 help: ## list the jobs and what they take
 	@kunit/help.sh Makefile
@@ -35,6 +35,12 @@ mutants: ## break the code on purpose, a change at a time, and see a test fail
 bench: ## what a bound costs on this machine, against other bounds and none
 	@kunit/user/run-user.sh bench
 
+series: ## write the patch series as it is posted, with its cover letter (VERSION=2: a reroll)
+	@kunit/series/make-series.sh
+
+series-check: ## ... and judge each of its patches by every gate (QUICK=1: build two of them)
+	@kunit/series/check-series.sh
+
 tree: ## make the patched kernel tree to look at, and print its path
 	@kunit/make-tree.sh
 
@@ -50,7 +56,9 @@ distclean: ## remove everything that was generated or unpacked
 ## Variables:
 ## ARGS='bounded_iter.*'   for kunit: passed on to kunit.py run (a filter,
 ##                         --raw_output, --json, --kernel_args="a=1 b=2" ...)
-## QUICK=1                 for latency: the small workloads only
+## QUICK=1                 for latency: the small workloads only; for series-check,
+##                         builds after the first and the last patch only
+## VERSION=2               for series: number 2, with what changed since number 1
 ## KERNEL=, WORKLOAD=      for latency: only those whose names begin so
 ## ACCEL=kvm              for latency: real time and cyclictest, where KVM is
 ## FUZZ_SECONDS=60         for fuzz

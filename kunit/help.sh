@@ -4,10 +4,10 @@
 set -euo pipefail
 
 awk '
-	/^[a-z]+:.*## / {
+	/^[a-z-]+:.*## / {
 		name = $0; sub(/:.*/, "", name)
 		text = $0; sub(/.*## /, "", text)
-		printf "  make %-10s %s\n", name, text
+		printf "  make %-12s %s\n", name, text
 	}
 	/^## / { sub(/^## /, ""); print ($0 ~ /:$/ ? "\n" : "  ") $0 }
 ' "$1"

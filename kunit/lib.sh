@@ -119,7 +119,8 @@ begin() {
 }
 
 # How the jobs that build start: packages, room on the disk, patched tree. $1 is
-# the job: tree, refresh, kunit, latency, model, fuzz, mutants, bench or check.
+# the job: tree, refresh, kunit, latency, model, fuzz, mutants, bench, series,
+# series-check or check.
 prepare() {
 	[[ -z ${HARNESS_PREPARED:-} ]] || return 0
 	"$REPO/kunit/install-packages.sh" "$1"
@@ -143,6 +144,14 @@ check_disk() {
 	latency | check)
 		need=$((need + $(missing_mb "$BUILD/linux-latency$SUFFIX/.overlay-base" 1700)))
 		need=$((need + $(missing_mb "$BUILD/latency$SUFFIX/objects/vmlinux" 2500)))
+		;;&
+	series | series-check | check)
+		need=$((need + $(missing_mb "$BUILD/linux-series$SUFFIX/.overlay-base" 1700)))
+		need=$((need + $(missing_mb "$BUILD/series-git$SUFFIX/refs/heads/base" 700)))
+		;;&
+	series-check | check)
+		need=$((need + $(missing_mb "$BUILD/um-series$SUFFIX/vmlinux" 150)))
+		need=$((need + $(missing_mb "$BUILD/series-gates$SUFFIX/gcc-plain" 100)))
 		;;&
 	mutants) need=$((need + $(missing_mb "$BUILD/um-mutants$SUFFIX/vmlinux" 1900))) ;;&
 	check)

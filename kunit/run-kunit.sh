@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Builds a User Mode Linux kernel with the series' KUnit suites, runs them and
 # judges the result. "run-kunit.sh debug" does so with kunit/debug.config.
-# ARGS from the environment is passed on to kunit.py run.
+# ARGS from the environment is passed on to kunit.py run, UML_CONFIG takes the place
+# of kunit/uml.config.
 
 # shellcheck source=kunit/lib.sh
 . "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
@@ -37,11 +38,11 @@ read_args() {
 set_options() {
 	local file
 
-	OUT=$BUILD/um$SUFFIX
+	OUT=$BUILD/um${HARNESS_TREE:+-$HARNESS_TREE}$SUFFIX
 	[[ $CONFIG == plain ]] || OUT=$BUILD/um-$CONFIG$SUFFIX
 	LOG=$OUT/test.log
 	mkdir -p -- "$OUT"
-	OPTIONS=(--arch=um --build_dir="$OUT" --kunitconfig="$REPO/kunit/uml.config")
+	OPTIONS=(--arch=um --build_dir="$OUT" --kunitconfig="${UML_CONFIG:-$REPO/kunit/uml.config}")
 	while IFS= read -r file; do
 		OPTIONS+=(--kunitconfig="$TREE/$file")
 	done < <(suite_configs)
