@@ -214,7 +214,7 @@ compile_state() {
 	configure "$SERIES_TREE" "$out" "$2" "$1" >"$out/config.log" 2>&1 || { cat -- "$out/config.log"; return 1; }
 	((${#objects[@]})) || return 0
 	make -s -C "$SERIES_TREE" O="$out" ARCH=x86_64 CC="$1" W=1 "${sparse[@]}" -j"$(nproc)" -k "${objects[@]}" >"$out/$3.log" 2>&1 ||
-		{ grep -E 'error|Error' "$out/$3.log" | head -n 20; return 1; }
+		{ grep -vE '^make|not remade' "$out/$3.log" | head -n 15; return 1; }
 }
 
 check_build() {
