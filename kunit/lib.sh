@@ -192,13 +192,16 @@ new_files() {
 	tr -s ' ' '\n' <<<"${NEW_FILES[*]}" | sed '/^$/d'
 }
 
-# The .kunitconfig files beside the suites, the series' own and those the kernel has.
+# The .kunitconfig files of the suites, the series' own and those the kernel has:
+# <suite>.kunitconfig where two suites that do not need each other share a folder.
 suite_configs() {
-	local file
+	local file suite
 
 	while IFS= read -r file; do
-		[[ ! -f $TREE/$file ]] || echo "$file"
-	done < <(new_files | grep -E '(_kunit|-test)\.c$' | sed 's|[^/]*$|.kunitconfig|' | sort -u)
+		suite=${file%_kunit.c}.kunitconfig
+		[[ -f $TREE/$suite ]] || suite=${file%/*}/.kunitconfig
+		[[ ! -f $TREE/$suite ]] || echo "$suite"
+	done < <(new_files | grep -E '(_kunit|-test)\.c$') | sort -u
 }
 
 # Git as if there were neither a repository around nor settings of the user's.

@@ -1,9 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Builds a User Mode Linux kernel with the series' KUnit suites, runs them and
-# judges the result. "run-kunit.sh debug" does so with kunit/debug.config.
-# ARGS from the environment is passed on to kunit.py run, UML_CONFIG takes the place
-# of kunit/uml.config.
+# Builds a kernel with the series' KUnit suites, runs them and judges the result.
+#	run-kunit.sh			User Mode Linux
+#	run-kunit.sh debug		... with kunit/debug.config
+#	run-kunit.sh <name> <option>...	another kernel, by options of kunit.py run
+# ARGS from the environment is passed on to kunit.py run as well, UML_CONFIG takes the
+# place of kunit/uml.config.
 
 # shellcheck source=kunit/lib.sh
 . "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
@@ -15,6 +17,7 @@ TIMEOUT=300
 SPLATS='^(<[0-9]>)?(\[[^]]*\] *)*(rcu: )?(WARNING: |BUG[: ]|kernel BUG at |UBSAN: |KASAN: |Kernel panic|INFO: (rcu|task|possible|suspicious|trying|lockdep)|Oops|general protection|Unable to handle kernel|list_(add|del) corruption|ODEBUG: |refcount_t: |page dumped because)'
 
 CONFIG=${1:-plain}
+ROW_OPTIONS=("${@:2}")
 FAILURES=0
 SKIPS=0
 KUNIT_PY_STATUS=0
@@ -40,13 +43,16 @@ set_options() {
 
 	OUT=$BUILD/um${HARNESS_TREE:+-$HARNESS_TREE}$SUFFIX
 	[[ $CONFIG == plain ]] || OUT=$BUILD/um-$CONFIG$SUFFIX
+	((${#ROW_OPTIONS[@]} == 0)) || OUT=$BUILD/matrix-$CONFIG$SUFFIX
 	LOG=$OUT/test.log
 	mkdir -p -- "$OUT"
-	OPTIONS=(--arch=um --build_dir="$OUT" --kunitconfig="${UML_CONFIG:-$REPO/kunit/uml.config}")
+	OPTIONS=("${ROW_OPTIONS[@]}" --build_dir="$OUT")
+	[[ " ${OPTIONS[*]}" == *' --arch='* ]] ||
+		OPTIONS+=(--arch=um --kunitconfig="${UML_CONFIG:-$REPO/kunit/uml.config}")
 	while IFS= read -r file; do
 		OPTIONS+=(--kunitconfig="$TREE/$file")
 	done < <(suite_configs)
-	((${#OPTIONS[@]} > 3)) || die "no suite of the series has a .kunitconfig file beside it" "add one, and name it in $SERIES_FILE"
+	[[ " ${OPTIONS[*]}" == *" --kunitconfig=$TREE/"* ]] || die "no suite of the series has a .kunitconfig file beside it" "add one, and name it in $SERIES_FILE"
 }
 
 # The lock is not for what may outlive us, such as a guest.
@@ -59,7 +65,7 @@ kunit_py() {
 add_config() {
 	local fragment=$BUILD/um-$CONFIG$SUFFIX.config log=$BUILD/um-$CONFIG$SUFFIX.config-log option missing round
 
-	[[ $CONFIG != plain ]] || return 0
+	[[ -f $REPO/kunit/$CONFIG.config ]] || return 0
 	cp -- "$REPO/kunit/$CONFIG.config" "$fragment"
 	OPTIONS+=(--kunitconfig="$fragment")
 	for round in 1 2 3 4; do
@@ -93,7 +99,7 @@ check_log() {
 	if grep -Eq "$SPLATS" "$LOG"; then
 		fail "the kernel complained (whole log: $LOG):"
 		grep -En -A 12 "$SPLATS" "$LOG" | head -n 60
-	elif ! grep -q 'reboot: System halted' "$LOG"; then
+	elif ! grep -Eq 'reboot: (System halted|Restarting system|Power down)' "$LOG"; then
 		fail "the guest did not come to its end: it hung and was killed after the timeout, or died (log: $LOG)"
 		tail -n 5 -- "$LOG"
 	fi

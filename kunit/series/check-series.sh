@@ -235,14 +235,14 @@ write_uml_config() {
 
 	{
 		cat -- "$REPO/kunit/uml.config"
-		while IFS= read -r file; do cat -- "$REPO/$file"; done < <(new_files | grep '/\.kunitconfig$')
+		while IFS= read -r file; do cat -- "$TREE/$file"; done < <(suite_configs)
 	} | grep -v '_KUNIT_TEST=' >"$OUT/uml.config"
 }
 
 # Builds a whole UML kernel, and runs the suites that the file $1, the series up to
 # here, has.
 check_uml() {
-	if awk '{ $1 = "" } /\.kunitconfig/ { found = 1 } END { exit !found }' "$1"; then
+	if grep -q '\.kunitconfig' "$1"; then
 		env -u HARNESS_COUNTS -u ARGS SERIES_FILE="$1" UML_CONFIG="$OUT/uml.config" HARNESS_TREE=series "$REPO/kunit/run-kunit.sh" 2>&1
 	else
 		python3 "$SERIES_TREE/tools/testing/kunit/kunit.py" build --arch=um --build_dir="$BUILD/um-series$SUFFIX" \

@@ -114,27 +114,36 @@ patch_date() {
 	plain_git -C "$REPO" -c safe.directory='*' log -1 --format=%cI -- "$@" 2>/dev/null | grep . || date -Iseconds
 }
 
+# The mail that has the text: what mainline needs another patch for may need another
+# text as well.
+text_of() {
+	local alternative
+
+	alternative=$REPO/$(alternative_of "$1")
+	if [[ -n ${IS_MAINLINE[${1%/*}]:-} ]] && grep -q '^Subject: ' "$alternative" 2>/dev/null; then
+		echo "$alternative"
+	else
+		echo "$REPO/$1"
+	fi
+}
+
 # Commits patch $1 with its new files $2. Text between its --- and the diff
 # becomes a note, which format-patch puts there again.
 commit_patch() {
-	local patch=$1 files file message=$BUILD/series-message log date
+	local patch=$1 files message=$BUILD/series-message date
 
 	read -ra files <<<"$2"
-	sgit mailinfo -b "$message.body" "$message.rest" <"$REPO/$patch" >"$message.head"
+	add_new_files "$2" "$SERIES_TREE"
+	apply_patch "$patch" "$SERIES_TREE"
+	add_maintainer "$REPO/$patch"
+	sgit add -u
+	((${#files[@]} == 0)) || sgit add -f -- "${files[@]}"
+	sgit mailinfo -b "$message.body" "$message.rest" <"$(text_of "$patch")" >"$message.head"
 	{
 		sed -n 's/^Subject: //p' "$message.head"
 		echo
 		cat -- "$message.body"
 	} >"$message"
-	log=$(sgit apply --index "$REPO/$patch" 2>&1) ||
-		die "$patch does not apply to Linux $(kernel_version "$BASE") ($BASE):" "${log//$'\n'/$'\n'       }" \
-			"use a tree of Linux 6.12, or port the patch to this one"
-	add_maintainer "$REPO/$patch"
-	for file in "${files[@]}"; do
-		[[ ! -e $SERIES_TREE/$file ]] || die "$file exists in Linux $(kernel_version "$BASE") ($BASE) already"
-		install -D -m 644 -- "$REPO/$file" "$SERIES_TREE/$file"
-		sgit add -f -- "$file"
-	done
 	date=$(patch_date "$patch" "${files[@]}")
 	GIT_AUTHOR_DATE=$date GIT_COMMITTER_DATE=$date sgit commit -q --signoff -F "$message"
 	sed -e '1d' -e '/^diff --git /,$d' "$message.rest" >"$message.notes"
