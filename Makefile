@@ -5,11 +5,11 @@
 override ARGS := $(value ARGS)
 override KDIR := $(value KDIR)
 override BUILD := $(value BUILD)
-export ARGS KDIR BUILD QUICK KERNEL WORKLOAD ACCEL MUTANTS FUZZ_SECONDS VERSION
+export ARGS KDIR BUILD QUICK KERNEL WORKLOAD ACCEL MUTANTS FUZZ_SECONDS VERSION ROW
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help kunit check latency model fuzz mutants bench series series-check tree refresh clean distclean
+.PHONY: help kunit check latency model fuzz mutants bench series series-check matrix tree refresh clean distclean
 
 help: ## list the jobs and what they take
 	@kunit/help.sh Makefile
@@ -41,6 +41,9 @@ series: ## write the patch series as it is posted, with its cover letter (VERSIO
 series-check: ## ... and judge each of its patches by every gate (QUICK=1: build two of them)
 	@kunit/series/check-series.sh
 
+matrix: ## the suites on other architectures and configurations, or the touched files
+	@kunit/matrix.sh
+
 tree: ## make the patched kernel tree to look at, and print its path
 	@kunit/make-tree.sh
 
@@ -58,6 +61,7 @@ distclean: ## remove everything that was generated or unpacked
 ##                         --raw_output, --json, --kernel_args="a=1 b=2" ...)
 ## QUICK=1                 for latency: the small workloads only; for series-check,
 ##                         builds after the first and the last patch only
+## ROW='i386 no-kunit'     for matrix: only these rows (see kunit/matrix)
 ## VERSION=2               for series: number 2, with what changed since number 1
 ## KERNEL=, WORKLOAD=      for latency: only those whose names begin so
 ## ACCEL=kvm              for latency: real time and cyclictest, where KVM is

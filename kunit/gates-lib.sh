@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# What the gates on the whole (gates.sh) and those on each patch of the series
-# (series/check-series.sh) share. Sourced after lib.sh, never run.
+# What the gates on the whole (gates.sh), those on each patch of the series
+# (series/check-series.sh) and those on other kernels (matrix.sh) share. Sourced after
+# lib.sh, never run.
 
 # The exit status by which a gate says that it has nothing to judge.
 # shellcheck disable=SC2034 # used by the scripts that source this
 SKIP=77
 # Names of the kernel's that look like misspelt words.
 # shellcheck disable=SC2034
-SPELLING=(codespell "--ignore-words-list=extraversion,iput")
+SPELLING=(codespell "--ignore-words-list=extraversion,iput,parms")
 
 # The new files whose names end in one of the given ways.
 new_files_like() {
@@ -22,6 +23,25 @@ own_lines() {
 	else
 		cat -- "$1"
 	fi
+}
+
+# A kernel tree without the series that can be built from: a KDIR of the user's
+# may have been built in place, so there it is the copy, with links to the files
+# which the series does not touch.
+base_to_build() {
+	local file
+
+	if [[ -z ${KDIR:-} ]]; then
+		echo "$BASE"
+		return
+	fi
+	rm -rf -- "$BUILD/gates-tree$SUFFIX"
+	cp -al -- "$TREE" "$BUILD/gates-tree$SUFFIX"
+	while IFS= read -r file; do
+		rm -f -- "$BUILD/gates-tree$SUFFIX/$file"
+		[[ ! -e $BASE/$file ]] || cp -p -- "$BASE/$file" "$BUILD/gates-tree$SUFFIX/$file"
+	done < <(overlay_files)
+	echo "$BUILD/gates-tree$SUFFIX"
 }
 
 # The objects of the touched C files which the source $1 has, for the kernel $2; a

@@ -94,25 +94,6 @@ check_whitespace() {
 
 # --- compiler ------------------------------------------------------------
 
-# A kernel tree without the series that can be built from: a KDIR of the user's
-# may have been built in place, so there it is the copy, with links to the files
-# which the series does not touch.
-base_to_build() {
-	local file
-
-	if [[ -z ${KDIR:-} ]]; then
-		echo "$BASE"
-		return
-	fi
-	rm -rf -- "$BUILD/gates-tree$SUFFIX"
-	cp -al -- "$TREE" "$BUILD/gates-tree$SUFFIX"
-	while IFS= read -r file; do
-		rm -f -- "$BUILD/gates-tree$SUFFIX/$file"
-		[[ ! -e $BASE/$file ]] || cp -p -- "$BASE/$file" "$BUILD/gates-tree$SUFFIX/$file"
-	done < <(overlay_files)
-	echo "$BUILD/gates-tree$SUFFIX"
-}
-
 # Compiles the touched files of the source $1 in $2, with or without the suites:
 # logs in $2/gcc.log and, from sparse, $2/sparse.log.
 compile() {

@@ -8,7 +8,7 @@
 # The packages that the job $1 needs; the kernel source only if the user has none.
 needed_packages() {
 	awk -v job="$1" '/^#/ || NF == 0 { next }
-		{ needed = NF == 1 || job == "check"; for (i = 2; i <= NF; i++) needed = needed || $i == job }
+		{ needed = NF == 1 || (job == "check" && $2 != "matrix"); for (i = 2; i <= NF; i++) needed = needed || $i == job }
 		needed { print $1 }' "$REPO/kunit/packages" |
 		if [[ -n ${KDIR:-} ]]; then grep -v '^linux-source-'; else cat; fi
 }
