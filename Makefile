@@ -9,7 +9,7 @@ export ARGS KDIR BUILD QUICK KERNEL WORKLOAD ACCEL MUTANTS FUZZ_SECONDS VERSION 
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help kunit check latency model fuzz mutants bench series series-check matrix tree refresh clean distclean
+.PHONY: help kunit check latency find-holds model fuzz mutants bench series series-check matrix tree refresh clean distclean
 
 help: ## list the jobs and what they take
 	@kunit/help.sh Makefile
@@ -22,6 +22,9 @@ check: ## everything: the suites, the suites on a debug kernel, the static gates
 
 latency: ## boot four kernels in qemu and measure the longest holds (QUICK=1: 10 minutes)
 	@kunit/latency/run-latency.sh
+
+find-holds: ## rank who keeps interrupts or preemption off longest, without and with the series
+	@kunit/latency/find-holds.sh
 
 model: ## compare the helper with a reference in all small worlds, in user space
 	@kunit/user/run-user.sh model
@@ -59,11 +62,11 @@ distclean: ## remove everything that was generated or unpacked
 ## Variables:
 ## ARGS='bounded_iter.*'   for kunit: passed on to kunit.py run (a filter,
 ##                         --raw_output, --json, --kernel_args="a=1 b=2" ...)
-## QUICK=1                 for latency: the small workloads only; for series-check,
-##                         builds after the first and the last patch only
+## QUICK=1                 for latency, find-holds: the small workloads only; for
+##                         series-check: builds after the first and the last patch only
 ## ROW='i386 no-kunit'     for matrix: only these rows (see kunit/matrix)
 ## VERSION=2               for series: number 2, with what changed since number 1
-## KERNEL=, WORKLOAD=      for latency: only those whose names begin so
+## KERNEL=, WORKLOAD=      for latency, find-holds: only those whose names begin so
 ## ACCEL=kvm              for latency: real time and cyclictest, where KVM is
 ## FUZZ_SECONDS=60         for fuzz
 ## MUTANTS='lib vmscan'    for mutants: of what (all: lib and the suites)

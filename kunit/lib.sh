@@ -119,8 +119,8 @@ begin() {
 }
 
 # How the jobs that build start: packages, room on the disk, patched tree. $1 is
-# the job: tree, refresh, kunit, latency, model, fuzz, mutants, bench, series,
-# series-check or check.
+# the job: tree, refresh, kunit, latency, find-holds, model, fuzz, mutants, bench,
+# series, series-check, matrix or check.
 prepare() {
 	[[ -z ${HARNESS_PREPARED:-} ]] || return 0
 	"$REPO/kunit/install-packages.sh" "$1"
@@ -141,9 +141,8 @@ check_disk() {
 	need=$((need + $(missing_mb "$TREE/.overlay-base" 1700)))
 	case $1 in
 	kunit | check) need=$((need + $(missing_mb "$BUILD/um$SUFFIX/vmlinux" 150))) ;;&
-	latency | check)
+	latency | find-holds | check)
 		need=$((need + $(missing_mb "$BUILD/linux-latency$SUFFIX/.overlay-base" 1700)))
-		need=$((need + $(missing_mb "$BUILD/latency$SUFFIX/objects/vmlinux" 2500)))
 		;;&
 	series | series-check | check)
 		need=$((need + $(missing_mb "$BUILD/linux-series$SUFFIX/.overlay-base" 1700)))
@@ -153,6 +152,8 @@ check_disk() {
 		need=$((need + $(missing_mb "$BUILD/um-series$SUFFIX/vmlinux" 150)))
 		need=$((need + $(missing_mb "$BUILD/series-gates$SUFFIX/gcc-plain" 100)))
 		;;&
+	latency | check) need=$((need + $(missing_mb "$BUILD/latency$SUFFIX/objects/vmlinux" 2500))) ;;&
+	find-holds) need=$((need + $(missing_mb "$BUILD/latency-holds$SUFFIX/objects/vmlinux" 2500))) ;;
 	mutants) need=$((need + $(missing_mb "$BUILD/um-mutants$SUFFIX/vmlinux" 1900))) ;;&
 	check)
 		need=$((need + $(missing_mb "$BUILD/um-debug$SUFFIX/vmlinux" 500)))

@@ -3,11 +3,12 @@
  * /init of the latency guest: one workload, named on the kernel command line,
  * and its result as KTAP.
  *
- *	WORKLOAD=reclaim|writeback|syncfs|sync|umount
+ *	WORKLOAD=reclaim|writeback|syncfs|sync|umount, or one of churn.c
  *	MODE=holds		trace the long stretches with preemption off
  *	MODE=calls		trace the mean of all of them
  *	MODE=clock		trace who reads local_clock()
  *	MODE=time		trace nothing
+ *	MODE=irq, MODE=preempt	find who holds them off, see find.c
  *	ELIGIBLE=n		folios that can be reclaimed, behind all the others
  *	WANTED=n		pages to take beyond those that are free
  *	STOLEN=n		... and then until this many of those are gone
@@ -42,9 +43,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "guest.h"
 
-#define TRACING	"/sys/kernel/tracing/"
-#define EVENTS	TRACING "events/"
 #define NSEC	1000000000LL
 
 static int tests;
@@ -58,7 +58,7 @@ static void power_off(void)
 }
 
 /* A step of the run. What follows a failed one would be about nothing. */
-static void step(bool ok, const char *fmt, ...)
+void step(bool ok, const char *fmt, ...)
 {
 	va_list args;
 
@@ -75,7 +75,7 @@ static void step(bool ok, const char *fmt, ...)
 	power_off();
 }
 
-static void value(const char *name, long long number)
+void value(const char *name, long long number)
 {
 	printf("# value %s %lld\n", name, number);
 }
@@ -88,14 +88,14 @@ static long long now(void)
 	return t.tv_sec * NSEC + t.tv_nsec;
 }
 
-static long number(const char *name)
+long number(const char *name)
 {
 	const char *text = getenv(name);
 
 	return text ? atol(text) : 0;
 }
 
-static bool is(const char *name, const char *text)
+bool is(const char *name, const char *text)
 {
 	const char *set = getenv(name);
 
@@ -125,7 +125,7 @@ static void print_file(const char *path)
 		printf("# %s", line);
 }
 
-static void set(const char *path, const char *text)
+void set(const char *path, const char *text)
 {
 	if (!try_write(path, text)) {
 		int error = errno;
@@ -179,7 +179,7 @@ static int by_address(const void *a, const void *b)
 	return l->address < r->address ? -1 : l->address > r->address;
 }
 
-static void read_symbols(void)
+void read_symbols(void)
 {
 	FILE *file = fopen("/proc/kallsyms", "r");
 	struct symbol symbol;
@@ -208,7 +208,7 @@ static void read_symbols(void)
 }
 
 /* The function that the return address @offset behind _stext is in. */
-static const char *symbol_at(unsigned int offset)
+const char *symbol_at(unsigned int offset)
 {
 	unsigned long long address = stext + offset - 1;
 	size_t from = 0, to = nr_symbols;
@@ -233,7 +233,7 @@ static bool trace_holds(void)
  * Only the outermost disable and enable are events, so nothing is traced, and
  * no time spent on it, while a lock is held.
  */
-static void set_up_tracing(void)
+void set_up_tracing(void)
 {
 	if (trace_holds()) {
 		read_symbols();
@@ -245,10 +245,12 @@ static void set_up_tracing(void)
 		set(EVENTS "synthetic/hold/filter", "ns > 100000");
 	if (is("MODE", "clock"))
 		set(TRACING "kprobe_events", "p:clock local_clock caller=$stack0");
+	if (is_finder())
+		set_up_finder();
 	step(true, "set up tracing");
 }
 
-static void start_tracing(void)
+void start_tracing(void)
 {
 	if (is("MODE", "holds"))
 		set(EVENTS "synthetic/hold/enable", "1");
@@ -257,6 +259,8 @@ static void start_tracing(void)
 		    "hist:keys=start,end:vals=ns");
 	if (is("MODE", "clock"))
 		set(EVENTS "kprobes/clock/trigger", "hist:keys=caller.sym");
+	if (is_finder())
+		start_finder();
 	if (!trace_holds())
 		return;
 	set(EVENTS "preemptirq/preempt_disable/trigger",
@@ -286,7 +290,7 @@ static void add_hold(long long ns, unsigned int from, unsigned int to)
 		holds[i].longest = ns;
 }
 
-static FILE *open_trace(const char *path)
+FILE *open_trace(const char *path)
 {
 	FILE *file = fopen(path, "r");
 
@@ -351,7 +355,7 @@ static void print_clock(void)
 	step(true, "trace who reads the clock");
 }
 
-static void stop_tracing(void)
+void stop_tracing(void)
 {
 	set(TRACING "tracing_on", "0");
 	if (is("MODE", "holds"))
@@ -360,6 +364,8 @@ static void stop_tracing(void)
 		print_calls();
 	if (is("MODE", "clock"))
 		print_clock();
+	if (is_finder())
+		stop_finder();
 }
 
 /* --- latency ------------------------------------------------------------ */
@@ -680,10 +686,12 @@ static void writeback(const char *what)
 	value("oom_kills", vmstat("oom_kill"));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const char *workload = getenv("WORKLOAD") ? : "";
 
+	if (argc > 1 && !strcmp(argv[1], "job"))
+		return job();
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	mkdir("/proc", 0755);
 	mkdir("/sys", 0755);
@@ -701,6 +709,8 @@ int main(void)
 	set_up_tracing();
 	if (!strcmp(workload, "reclaim"))
 		reclaim();
+	else if (churn(workload))
+		;
 	else if (*workload)
 		writeback(workload);
 	else

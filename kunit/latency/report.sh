@@ -141,10 +141,10 @@ result() {
 
 verdict() {
 	if eval "$2"; then
-		echo "ok latency: $1"
+		echo "ok ${JOB:-latency}: $1"
 		PASSED=$((PASSED + 1))
 	else
-		echo "FAIL latency: $1"
+		echo "FAIL ${JOB:-latency}: $1"
 		FAILED=$((FAILED + 1))
 	fi
 }

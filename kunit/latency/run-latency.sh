@@ -14,6 +14,11 @@
 . "$REPO/kunit/latency/report.sh"
 
 HERE=$REPO/kunit/latency
+# What find-holds.sh, which has the same guest, sets to its own.
+JOB=latency
+OUTPUT=latency
+CELLS=$HERE/cells
+CONFIGS=("$HERE/kernel.config")
 ACCEL=${ACCEL:-icount}
 # Seconds of real time after which a guest hangs.
 TIMEOUT=1800
@@ -29,7 +34,7 @@ selected() {
 }
 
 cells() {
-	awk -v quick="${QUICK:-}" '!/^#/ && NF && (!quick || $4 != "-")' "$HERE/cells" | selected "${WORKLOAD:-}"
+	awk -v quick="${QUICK:-}" '!/^#/ && NF && $(quick ? 4 : 5) != "-"' "$CELLS" | selected "${WORKLOAD:-}"
 }
 
 # What is to be booted: <kernel> <mode> and the line of the cell.
@@ -73,9 +78,10 @@ build_kernel() {
 		KBUILD_BUILD_TIMESTAMP='Mon Jan  1 00:00:00 UTC 2024' KBUILD_BUILD_USER=user KBUILD_BUILD_HOST=host)
 	step "build the $name kernel"
 	mkdir -p -- "$OUT/objects"
-	if ! cmp -s -- "$HERE/kernel.config" "$OUT/objects/fragment.used"; then
-		"${make[@]}" KCONFIG_ALLCONFIG="$HERE/kernel.config" allnoconfig >"$OUT/build.log" 2>&1 || return 1
-		cp -- "$HERE/kernel.config" "$OUT/objects/fragment.used"
+	cat -- "${CONFIGS[@]}" >"$OUT/fragment.config"
+	if ! cmp -s -- "$OUT/fragment.config" "$OUT/objects/fragment.used"; then
+		"${make[@]}" KCONFIG_ALLCONFIG="$OUT/fragment.config" allnoconfig >"$OUT/build.log" 2>&1 || return 1
+		cp -- "$OUT/fragment.config" "$OUT/objects/fragment.used"
 	fi
 	"${make[@]}" olddefconfig bzImage >"$OUT/build.log" 2>&1 || return 1
 	cp -- "$OUT/objects/arch/x86/boot/bzImage" "$OUT/$name.bzImage"
@@ -103,7 +109,7 @@ add_cyclictest() {
 
 # The times of the files are input as well: another size of what the kernel unpacks.
 build_guest() {
-	gcc -O2 -static -Wall -Wextra -Werror -o "$OUT/root/init" "$HERE/guest.c" -lpthread ||
+	gcc -O2 -static -Wall -Wextra -Werror -o "$OUT/root/init" "$HERE"/*.c -lpthread ||
 		die "the guest's init was not built, see above"
 	[[ $ACCEL == icount ]] || add_cyclictest
 	find "$OUT/root" -exec touch -h -d @1700000000 {} +
@@ -181,7 +187,7 @@ check_memory() {
 	need=$(cells | awk '$2 > most { most = $2 } END { print most + 500 }')
 	(($(available_mb) >= need)) ||
 		die "the largest guest needs $need MB of memory, $(available_mb) MB are available" \
-			"free some, or run the small ones only: make latency QUICK=1"
+			"free some, or run the small ones only: make $JOB QUICK=1"
 }
 
 # What is left if the rest takes as long, by memory: it is what a boot fills.
@@ -221,23 +227,28 @@ check_accel() {
 	esac
 }
 
-main() {
+# All up to and with the boots, to which $OUT/runs has the logs then.
+run_guests() {
 	PASSED=0
 	FAILED=0
 	check_accel
 	begin
-	prepare latency
-	OUT=$BUILD/latency$SUFFIX
+	prepare "$JOB"
+	OUT=$BUILD/$OUTPUT$SUFFIX
 	rm -rf -- "$OUT/runs" "$OUT/root"
 	mkdir -p -- "$OUT/runs" "$OUT/root"
 	[[ -n $(boots) ]] ||
 		die "there is nothing to boot for KERNEL='${KERNEL:-}' WORKLOAD='${WORKLOAD:-}'" \
-			"kernels: ${CONTENDERS[*]}; workloads: see kunit/latency/cells"
+			"kernels: ${CONTENDERS[*]}; workloads: see ${CELLS#"$REPO"/}"
 	check_memory
 	build_kernels
 	build_guest
 	make_disk
 	boot_all
+}
+
+main() {
+	run_guests
 	report
 	step "done: $OUT/results.md, results.json${QUICK:+ (QUICK: no plot)}"
 	echo "latency: $PASSED passed, $FAILED failed, 0 skipped"
@@ -245,4 +256,4 @@ main() {
 	((FAILED == 0))
 }
 
-main
+[[ ${BASH_SOURCE[0]} != "$0" ]] || main
