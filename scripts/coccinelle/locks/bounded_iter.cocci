@@ -30,6 +30,7 @@ TAKE = re.compile(r"\b\w*list_(del|move)\w*|\b__skb_unlink\b|\brb_erase\w*")
 CLOCK = re.compile(r"\b(local_clock\w*|sched_clock|cpu_clock|ktime_get\w*|get_jiffies_64|jiffies|time_(before|after)\w*)\b")
 TOUCH = re.compile(r"^(bounded_iter_expired|local_clock\w*|sched_clock|cpu_clock|ktime_get\w*|get_jiffies_64|"
                    r"need_resched|(spin|rwlock)_needbreak|time_(before|after)\w*|cond_resched\w*lock\w*)$")
+RELEASE = re.compile(r"\w*unlock|local_irq_(enable|restore)$")
 COUNTER = re.compile(r"\b(\w+) (?:\+\+|--|[-+]= )|(?:\+\+|--) ?(\w+)\b")
 LEAVE = re.compile(r"\b(break|goto|return)\b")
 BIG = 1000
@@ -47,6 +48,7 @@ class Loop:
         self.body_passed = set()
         self.head_passed = set()
         self.has_head = False
+        self.drops = dropped(body)
 
     # Whether the next turn is reached without the counter, or "" for all else.
     def goes_past(self, what):
@@ -102,15 +104,27 @@ def limits(condition, body):
     return found
 
 
+# The locks that are dropped in the text and then taken again.
+def dropped(body):
+    found = set()
+    for unlock in re.finditer(r"\b\w*(?:unlock|local_irq)_?\w* \( ([^,()]*(?:\([^()]*\)[^,()]*)*)", body):
+        lock = re.compile(r"(?<!un)lock\w* \( " + re.escape(unlock.group(1)))
+        if not lock.search(body[:unlock.start()]) and lock.search(body[unlock.end():]):
+            found.add(unlock.group(1).strip())
+    return found
+
+
 def reset():
-    global loops, heads, functions, calls, held, entered, drops, droppers, lockers
+    global loops, heads, functions, calls, sites, releases, held, entered, drops, droppers, lockers
     loops = {}       # by position
     heads = {}       # position of an expression in a loop's head -> loop
     functions = set()
     calls = set()    # (caller, callee)
+    sites = {}       # position of a call -> (caller, callee)
+    releases = {}    # function -> position of its first unlock
     held = []        # (function, position of the loop or name of the callee, lock)
     entered = set()  # (function, position of the loop or name of the callee)
-    drops = {}       # position of an unlock that the loop takes back -> loops
+    drops = set()    # positions of unlocks that a loop takes back
     droppers = set() # functions that drop a lock of their caller's
     lockers = set()  # functions that take a lock
 
@@ -143,6 +157,14 @@ def is_drop(p):
     return place(p) in drops
 
 
+def may_drop(name):
+    return bool(RELEASE.match(name)) and any(loop.drops for loop in loops.values())
+
+
+def is_release(name):
+    return bool(RELEASE.match(name)) or name in droppers
+
+
 def is_touch(name):
     return bool(TOUCH.match(name)) or name in droppers
 
@@ -168,6 +190,38 @@ def find_hot():
 
 def is_hot(name):
     return name in hot and name in functions
+
+
+# The functions that are called with a lock held, or by one that is; and what they
+# reach before their first unlock. For what comes after it the paths matter.
+def find_below():
+    global late
+    late = set()
+    below = {target for _, target, _ in held if target in functions}
+    grown = True
+    while grown:
+        more = {callee for caller, callee in calls if caller in below}
+        grown = not more <= below
+        below |= more
+    targets = [(at, loop.name, at) for at, loop in loops.items() if loop.is_walk]
+    targets += [(at, caller, callee) for at, (caller, callee) in sites.items() if callee in hot]
+    for at, function, target in targets:
+        if function in below and function in releases and order(at) > releases[function]:
+            late.add((function, at))
+        elif function in below:
+            entered.add((function, target))
+
+
+def order(at):
+    return (int(at[0]), int(at[1]))
+
+
+def is_late(p):
+    return (p[0].current_element, place(p)) in late
+
+
+def has_late(name):
+    return any(function == name for function, _ in late)
 
 
 def find_droppers():
@@ -197,8 +251,7 @@ def locks_of_walks():
 
 
 def drops_lock(loop):
-    return any(loop in users for users in drops.values()) or \
-        any(is_dropper(name) or re.match(r"cond_resched\w*lock", name) for name in re.findall(r"(\w+) \(", loop.text))
+    return bool(loop.drops) or any(is_dropper(name) or re.match(r"cond_resched\w*lock", name) for name in re.findall(r"(\w+) \(", loop.text))
 
 
 def kind_of(loop):
@@ -266,6 +319,7 @@ p << call.p;
 f << call.f;
 @@
 calls.add((p[0].current_element, f))
+sites[place(p)] = (p[0].current_element, f)
 
 @iterate@
 iterator I;
@@ -435,7 +489,12 @@ g << locked_call.g;
 @@
 held.append((p[0].current_element, g, (lk, E, pl[0].current_element, pl[0].line)))
 
-@irq_off exists@
+@irq@
+identifier off =~ "^local_irq_(disable|save)$";
+@@
+off(...)
+
+@irq_off depends on irq exists@
 identifier off =~ "^local_irq_(disable|save)$";
 identifier on =~ "^local_irq_(enable|restore)$";
 expression e;
@@ -460,7 +519,7 @@ p << irq_off.p;
 @@
 held.append((p[0].current_element, place(p), (off, "", pl[0].current_element, pl[0].line)))
 
-@irq_off_call exists@
+@irq_off_call depends on irq exists@
 identifier off =~ "^local_irq_(disable|save)$";
 identifier on =~ "^local_irq_(enable|restore)$";
 identifier g : script:python() { is_hot(g) };
@@ -478,18 +537,32 @@ g << irq_off_call.g;
 @@
 held.append((p[0].current_element, g, (off, "", pl[0].current_element, pl[0].line)))
 
+@release@
+identifier r : script:python() { is_release(r) };
+position p;
+@@
+r@p(...)
+
+@script:python@
+p << release.p;
+@@
+function = p[0].current_element
+releases[function] = min(order(place(p)), releases.get(function, order(place(p))))
+
+@script:python@
+@@
+find_below()
+
 @entry exists@
-identifier f : script:python() { is_hot(f) };
-identifier ul =~ "unlock|local_irq_(enable|restore)";
-identifier d : script:python() { is_dropper(d) };
+identifier f : script:python() { has_late(f) };
+identifier r : script:python() { is_release(r) };
 expression e;
-position p : script:python() { is_walk(p) };
+position p : script:python() { is_late(p) };
 iterator I;
 statement S;
 @@
 f(...) {
-... when != ul(...)
-    when != d(...)
+... when != r(...)
 (
 I@p(...) S
 |
@@ -507,15 +580,13 @@ p << entry.p;
 entered.add((f, place(p)))
 
 @entry_call exists@
-identifier f : script:python() { is_hot(f) };
-identifier ul =~ "unlock|local_irq_(enable|restore)";
-identifier d : script:python() { is_dropper(d) };
+identifier f : script:python() { has_late(f) };
+identifier r : script:python() { is_release(r) };
 identifier g : script:python() { is_hot(g) };
-position p;
+position p : script:python() { is_late(p) };
 @@
 f(...) {
-... when != ul(...)
-    when != d(...)
+... when != r(...)
 g@p(...)
 ... when any
 }
@@ -530,83 +601,19 @@ entered.add((f, g))
 // What a loop does about it: a lock dropped and taken again within it, a look at a
 // clock, a counter. And whether a path leads past it to the next turn.
 
-@drop exists@
-identifier lk, lk2 =~ "^((raw_)?(spin|write)_(try)?lock|read_lock_irq|xas?_lock)";
-identifier ul =~ "unlock";
-expression e, F;
-position p : script:python() { is_walk(p) };
-position pu;
-iterator I;
+@unlock@
+identifier ul : script:python() { may_drop(ul) };
+expression F;
+position p;
 @@
-(
-I@p(...) {
-... when != lk(F,...)
-ul@pu(F,...)
-...
-lk2(F,...)
-... when any
-}
-|
-while@p (e) {
-... when != lk(F,...)
-ul@pu(F,...)
-...
-lk2(F,...)
-... when any
-}
-|
-for@p (...;...;...) {
-... when != lk(F,...)
-ul@pu(F,...)
-...
-lk2(F,...)
-... when any
-}
-)
+ul@p(F,...)
 
 @script:python@
-p << drop.p;
-pu << drop.pu;
+p << unlock.p;
+F << unlock.F;
 @@
-drops.setdefault(place(pu), set()).add(loops[place(p)])
-
-@irq_drop exists@
-expression e;
-position p : script:python() { is_walk(p) };
-position pu;
-iterator I;
-@@
-(
-I@p(...) {
-...
-local_irq_enable@pu()
-...
-local_irq_disable()
-... when any
-}
-|
-while@p (e) {
-...
-local_irq_enable@pu()
-...
-local_irq_disable()
-... when any
-}
-|
-for@p (...;...;...) {
-...
-local_irq_enable@pu()
-...
-local_irq_disable()
-... when any
-}
-)
-
-@script:python@
-p << irq_drop.p;
-pu << irq_drop.pu;
-@@
-drops.setdefault(place(pu), set()).add(loops[place(p)])
+if any(loop.name == p[0].current_element and F in loop.drops for loop in loops.values()):
+    drops.add(place(p))
 
 @turn exists@
 expression e;
@@ -661,23 +668,27 @@ pe << around.pe;
 heads[place(pe)].head_passed.add("")
 
 @counted@
-expression e;
 identifier i : script:python() { is_counter(i) };
-position p : script:python() { is_walk(p) };
-iterator I;
+expression step;
 @@
 (
-I@p(...) { <+... i ...+> }
+  i++
 |
-while@p (e) { <+... i ...+> }
+  ++i
 |
-for@p (...;...;...) { <+... i ...+> }
+  i--
+|
+  --i
+|
+  i += step
+|
+  i -= step
 )
 
 @counter_turn exists@
 expression e, step;
 identifier counted.i;
-position counted.p;
+position p : script:python() { is_walk(p) };
 position end;
 iterator I;
 @@
@@ -711,9 +722,8 @@ for@p (...;...;...) {
 )
 
 @script:python@
-p << counted.p;
+p << counter_turn.p;
 i << counted.i;
-end << counter_turn.end;
 @@
 loops[place(p)].body_passed.add(i)
 
