@@ -31,7 +31,7 @@ CLOCK = re.compile(r"\b(local_clock\w*|sched_clock|cpu_clock|ktime_get\w*|get_ji
 TOUCH = re.compile(r"^(bounded_iter_expired|local_clock\w*|sched_clock|cpu_clock|ktime_get\w*|get_jiffies_64|"
                    r"need_resched|(spin|rwlock)_needbreak|time_(before|after)\w*|cond_resched\w*lock\w*)$")
 RELEASE = re.compile(r"\w*unlock|local_irq_(enable|restore)$")
-COUNTER = re.compile(r"\b(\w+) (?:\+\+|--|[-+]= )|(?:\+\+|--) ?(\w+)\b")
+COUNTER = re.compile(r"(?<!-> )(?<!\. )\b(\w+) (?:\+\+|--|[-+]= )|(?:\+\+|--) ?(\w+)\b(?! (?:->|\.|\[))")
 LEAVE = re.compile(r"\b(break|goto|return)\b")
 BIG = 1000
 
@@ -45,6 +45,7 @@ class Loop:
         self.step = step
         self.is_walk = bool(WALKER.match(head)) or is_open_coded(head, condition, step, body)
         self.limits = limits(condition, body)
+        self.has_clock = any(CLOCK.search(test) for test in ways_out(condition, body))
         self.body_passed = set()
         self.head_passed = set()
         self.has_head = False
@@ -97,7 +98,7 @@ def limits(condition, body):
     found = {}
     counters = {a or b for a, b in COUNTER.findall(condition + " " + body)}
     for test in ways_out(condition, body):
-        for name in counters.intersection(re.findall(r"\w+", test)):
+        for name in counters.intersection(re.findall(r"(?<!-> )(?<!\. )\b\w+", test)):
             limit = re.search(r"\b%s(?: \+\+| --)? (?:[<>]=?|[!=]=) ([0-9]\w*|[A-Z][A-Z0-9_]+)\b" % name, test)
             if name not in found or limit:
                 found[name] = limit.group(1) if limit else ""
@@ -145,8 +146,20 @@ def is_walk(p):
     return place(p) in loops and loops[place(p)].is_walk
 
 
-def is_head(p):
-    return place(p) in heads and heads[place(p)].is_walk
+def is_suspect(p):
+    return place(p) in suspects
+
+
+def is_suspect_head(p):
+    return place(p) in heads and heads[place(p)] in suspects.values()
+
+
+def is_counted(p):
+    return is_suspect(p) and bool(suspects[place(p)].limits)
+
+
+def is_counted_head(p):
+    return is_suspect_head(p) and bool(heads[place(p)].limits)
 
 
 def is_function(name):
@@ -158,7 +171,7 @@ def is_drop(p):
 
 
 def may_drop(name):
-    return bool(RELEASE.match(name)) and any(loop.drops for loop in loops.values())
+    return bool(RELEASE.match(name)) and any(loop.drops for loop in suspects.values())
 
 
 def is_release(name):
@@ -174,7 +187,7 @@ def is_dropper(name):
 
 
 def is_counter(name):
-    return any(name in loop.limits for loop in loops.values() if loop.is_walk)
+    return any(name in loop.limits for loop in suspects.values())
 
 
 # The functions that walk a list, or call one that does.
@@ -238,7 +251,8 @@ def tidy(text):
 
 # By whom each walk is entered with which locks, followed to a fixed point: from
 # the functions that lock to those they call before they unlock.
-def locks_of_walks():
+def find_suspects():
+    global suspects, locked
     locked = {}
     work = [(target, lock) for _, target, lock in held]
     while work:
@@ -247,7 +261,7 @@ def locks_of_walks():
             continue
         locked[target].append(lock)
         work += [(inner, lock) for function, inner in entered if function == target]
-    return locked
+    suspects = {at: loop for at, loop in loops.items() if loop.is_walk and at in locked}
 
 
 def drops_lock(loop):
@@ -256,15 +270,15 @@ def drops_lock(loop):
 
 def kind_of(loop):
     helper = "bounded_iter_expired (" in loop.text
-    clock = CLOCK.search(loop.text) and (LEAVE.search(loop.text) or CLOCK.search(loop.condition))
     counters = [name for name in loop.limits if not loop.goes_past(name)]
-    if not loop.goes_past(""):
-        return "clock" if clock and not helper else None
-    if clock:
+    bounded = helper or loop.has_clock or drops_lock(loop) or "need_resched (" in loop.text
+    if bounded and not loop.goes_past(""):
+        return "clock" if loop.has_clock and not helper else None
+    if loop.has_clock:
         return "clock"
     if counters:
         return "count" if all(is_big(loop.limits[name]) for name in counters) else None
-    return "passed" if helper or loop.limits or drops_lock(loop) else "unbounded"
+    return "passed" if bounded or loop.limits else "unbounded"
 
 
 def is_big(limit):
@@ -280,13 +294,11 @@ def worst(locks, name):
 
 
 def findings():
-    locked = locks_of_walks()
-    for at, loop in sorted(loops.items(), key=lambda item: int(item[0][0])):
-        locks = locked.get(at)
-        kind = loop.is_walk and locks and kind_of(loop)
+    for at, loop in sorted(suspects.items(), key=lambda item: order(item[0])):
+        kind = kind_of(loop)
         if not kind:
             continue
-        name, argument, function, line = worst(locks, loop.name)
+        name, argument, function, line = worst(locked[at], loop.name)
         where = "" if function == loop.name else " of %s():%s" % (function, line)
         yield loop, "%s: %s() under %s(%s)%s" % (kind, loop.name, name, tidy(argument), where)
 
@@ -601,6 +613,10 @@ entered.add((f, g))
 // What a loop does about it: a lock dropped and taken again within it, a look at a
 // clock, a counter. And whether a path leads past it to the next turn.
 
+@script:python@
+@@
+find_suspects()
+
 @unlock@
 identifier ul : script:python() { may_drop(ul) };
 expression F;
@@ -619,7 +635,7 @@ if any(loop.name == p[0].current_element and F in loop.drops for loop in loops.v
 expression e;
 identifier t : script:python() { is_touch(t) };
 identifier ul;
-position p : script:python() { is_walk(p) };
+position p : script:python() { is_suspect(p) };
 position pu : script:python() { is_drop(pu) };
 position end;
 iterator I;
@@ -653,7 +669,7 @@ loops[place(p)].body_passed.add("")
 expression E;
 identifier t : script:python() { is_touch(t) };
 identifier ul;
-position pe : script:python() { is_head(pe) };
+position pe : script:python() { is_suspect_head(pe) };
 position pu : script:python() { is_drop(pu) };
 @@
 E@pe
@@ -688,7 +704,7 @@ expression step;
 @counter_turn exists@
 expression e, step;
 identifier counted.i;
-position p : script:python() { is_walk(p) };
+position p : script:python() { is_counted(p) };
 position end;
 iterator I;
 @@
@@ -730,7 +746,7 @@ loops[place(p)].body_passed.add(i)
 @counter_around exists@
 expression E, step;
 identifier counted.i;
-position pe : script:python() { is_head(pe) };
+position pe : script:python() { is_counted_head(pe) };
 @@
 E@pe
 ... when != i++
