@@ -5,11 +5,12 @@
 override ARGS := $(value ARGS)
 override KDIR := $(value KDIR)
 override BUILD := $(value BUILD)
-export ARGS KDIR BUILD QUICK KERNEL WORKLOAD ACCEL MUTANTS FUZZ_SECONDS VERSION ROW
+override DIRS := $(value DIRS)
+export ARGS KDIR BUILD DIRS MODE QUICK KERNEL WORKLOAD ACCEL MUTANTS FUZZ_SECONDS VERSION ROW
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help kunit check latency find-holds model fuzz mutants bench series series-check matrix tree refresh clean distclean
+.PHONY: help kunit check latency find-holds find-loops model fuzz mutants bench series series-check matrix tree refresh clean distclean
 
 help: ## list the jobs and what they take
 	@kunit/help.sh Makefile
@@ -37,6 +38,9 @@ mutants: ## break the code on purpose, a change at a time, and see a test fail
 
 bench: ## what a bound costs on this machine, against other bounds and none
 	@kunit/user/run-user.sh bench
+
+find-loops: ## find list walks under a lock that nothing bounds, in the kernel without the series
+	@kunit/find-loops.sh
 
 series: ## write the patch series as it is posted, with its cover letter (VERSION=2: a reroll)
 	@kunit/series/make-series.sh
@@ -70,6 +74,8 @@ distclean: ## remove everything that was generated or unpacked
 ## ACCEL=kvm              for latency: real time and cyclictest, where KVM is
 ## FUZZ_SECONDS=60         for fuzz
 ## MUTANTS='lib vmscan'    for mutants: of what (all: lib and the suites)
+## DIRS='mm fs/ext4'       for find-loops: where (mm fs net/core block)
+## MODE=org                for find-loops: as links for Emacs' org mode
 ## KDIR=/path/to/linux     use this kernel tree as the base, read only,
 ##                         instead of Debian's linux-source-6.12
 ## BUILD=/other/dir        where everything generated goes, instead of build/

@@ -119,8 +119,8 @@ begin() {
 }
 
 # How the jobs that build start: packages, room on the disk, patched tree. $1 is
-# the job: tree, refresh, kunit, latency, find-holds, model, fuzz, mutants, bench,
-# series, series-check, matrix or check.
+# the job: tree, refresh, kunit, latency, find-holds, find-loops, model, fuzz, mutants,
+# bench, series, series-check, matrix or check.
 prepare() {
 	[[ -z ${HARNESS_PREPARED:-} ]] || return 0
 	"$REPO/kunit/install-packages.sh" "$1"

@@ -29,7 +29,7 @@ LIST = re.compile(r"\b\w*list_(empty|first|last|is_|next|prev|entry_is_head)\w*|
 TAKE = re.compile(r"\b\w*list_(del|move)\w*|\b__skb_unlink\b|\brb_erase\w*")
 CLOCK = re.compile(r"\b(local_clock\w*|sched_clock|cpu_clock|ktime_get\w*|get_jiffies_64|jiffies|time_(before|after)\w*)\b")
 TOUCH = re.compile(r"^(bounded_iter_expired|local_clock\w*|sched_clock|cpu_clock|ktime_get\w*|get_jiffies_64|"
-                   r"need_resched|(spin|rwlock)_needbreak|time_(before|after)\w*|cond_resched\w*lock\w*)$")
+                   r"need_resched|(spin|rwlock)_needbreak|time_(before|after)\w*|cond_resched\w*lock\w*|local_irq_enable)$")
 RELEASE = re.compile(r"\w*unlock|local_irq_(enable|restore)$")
 COUNTER = re.compile(r"(?<!-> )(?<!\. )\b(\w+) (?:\+\+|--|[-+]= )|(?:\+\+|--) ?(\w+)\b(?! (?:->|\.|\[))")
 LEAVE = re.compile(r"\b(break|goto|return)\b")
@@ -265,7 +265,7 @@ def find_suspects():
 
 
 def drops_lock(loop):
-    return bool(loop.drops) or any(is_dropper(name) or re.match(r"cond_resched\w*lock", name) for name in re.findall(r"(\w+) \(", loop.text))
+    return bool(loop.drops) or any(is_dropper(name) or re.match(r"cond_resched\w*lock|local_irq_enable$", name) for name in re.findall(r"(\w+) \(", loop.text))
 
 
 def kind_of(loop):
@@ -300,7 +300,7 @@ def findings():
             continue
         name, argument, function, line = worst(locked[at], loop.name)
         where = "" if function == loop.name else " of %s():%s" % (function, line)
-        yield loop, "%s: %s() under %s(%s)%s" % (kind, loop.name, name, tidy(argument), where)
+        yield loop, "%s walk in %s() under %s(%s)%s" % (kind, loop.name, name, tidy(argument), where)
 
 
 @script:python@
@@ -463,6 +463,7 @@ statement S;
 lk@pl(E,...)
 ... when != ul(E,...)
     when != d(...)
+    when any
 (
 I@p(...) S
 |
@@ -490,6 +491,7 @@ position pl, p;
 lk@pl(E,...)
 ... when != ul(E,...)
     when != d(...)
+    when any
 g@p(...)
 
 @script:python@
@@ -516,6 +518,7 @@ statement S;
 @@
 off@pl(...)
 ... when != on(...)
+    when any
 (
 I@p(...) S
 |
@@ -539,6 +542,7 @@ position pl, p;
 @@
 off@pl(...)
 ... when != on(...)
+    when any
 g@p(...)
 
 @script:python@
@@ -575,6 +579,7 @@ statement S;
 @@
 f(...) {
 ... when != r(...)
+    when any
 (
 I@p(...) S
 |
@@ -599,6 +604,7 @@ position p : script:python() { is_late(p) };
 @@
 f(...) {
 ... when != r(...)
+    when any
 g@p(...)
 ... when any
 }
@@ -639,6 +645,7 @@ position p : script:python() { is_suspect(p) };
 position pu : script:python() { is_drop(pu) };
 position end;
 iterator I;
+symbol jiffies;
 @@
 (
 I@p(...) {
@@ -671,6 +678,7 @@ identifier t : script:python() { is_touch(t) };
 identifier ul;
 position pe : script:python() { is_suspect_head(pe) };
 position pu : script:python() { is_drop(pu) };
+symbol jiffies;
 @@
 E@pe
 ... when != t(...)
