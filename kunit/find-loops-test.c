@@ -244,6 +244,19 @@ skip:
 	}
 	list_for_each_entry(item, &q->items, list)		/* expect: unbounded, spin_lock(&q->lock) */
 		m++;
+	list_for_each_entry(item, &q->items, list) {		/* expect: unbounded, spin_lock(&q->lock) */
+		for (i = 0; i < 4; i++)
+			if (item->key[i] == i)
+				break;
+	}
+	list_for_each_entry(item, &q->items, list) {		/* expect: unbounded, spin_lock(&q->lock) */
+		if (++n == 16) {
+			touch(item);
+			n = 0;
+			if (item->wanted)
+				break;
+		}
+	}
 	spin_unlock(&q->lock);
 }
 

@@ -118,8 +118,17 @@ check_test_file() {
 # What is found in the tree $1 in the files that the list names: <file> <function> <kind>.
 found_in() {
 	cut -f1 <<<"$WANTED" | sort -u | sed "s|^|$1/|" | search report
-	[[ ! -s $OUT/errors ]] || ! grep -q '^EXN' "$OUT/errors" || cat -- "$OUT/errors" >&2
+	! grep '^EXN' "$OUT/errors" >&2 || die "a file of $EXPECTED could not be looked at, see above"
 	table "$1" | awk -F'\t' '{ sub(/:.*/, "", $2); print $2 "\t" $3 "\t" $1 }' | sort -u
+}
+
+# Says yes if the command does, or if it does not where $1 is "not".
+check_that() {
+	local title=$2 status=0
+
+	"${@:3}" >/dev/null || status=$?
+	[[ $1 != not ]] || status=$((!status))
+	if ((status == 0)); then result ok "$title"; else result FAIL "$title: wrong"; fi
 }
 
 check_series() {
@@ -129,16 +138,9 @@ check_series() {
 	before=$(found_in "$BASE")
 	after=$(found_in "$TREE")
 	while IFS=$'\t' read -r file function kind; do
-		if grep -qxF "$file"$'\t'"$function"$'\t'"$kind" <<<"$before"; then
-			result ok "$function() in $file is $kind in the base"
-		else
-			result FAIL "$function() in $file is not $kind in the base"
-		fi
-		if cut -f1,2 <<<"$after" | grep -qxF "$file"$'\t'"$function"; then
-			result FAIL "$function() in $file is still found with the series"
-		else
-			result ok "$function() in $file is not found with the series"
-		fi
+		check_that so "$file: $function() is $kind in the base" grep -xF "$file"$'\t'"$function"$'\t'"$kind" <<<"$before"
+		check_that so "$file: $function() is there with the series" grep -E "^[a-z].*\b$function\(" "$TREE/$file"
+		check_that not "$file: $function() is not found with the series" grep -F "$file"$'\t'"$function"$'\t' <<<"$after"
 	done <<<"$WANTED"
 }
 

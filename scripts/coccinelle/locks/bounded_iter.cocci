@@ -81,6 +81,18 @@ def bracketed(text, start, pair):
     return text[start:]
 
 
+# The text without the loops in it, whose counters and breaks are their own.
+def without_loops(body):
+    while True:
+        found = re.search(r"\b(while|for|\w*for_each\w*) \(", body)
+        if not found:
+            return body
+        head = bracketed(body, found.end() - 1, "()")
+        rest = body[found.end() - 1 + len(head):].lstrip()
+        inner = bracketed(rest, 0, "{}") if rest.startswith("{") else rest.split(";")[0]
+        body = body[:found.start()] + rest[len(inner):]
+
+
 # The conditions on which the loop is left: its own, and those of what breaks out.
 def ways_out(condition, body):
     yield condition
@@ -97,6 +109,7 @@ def ways_out(condition, body):
 def limits(condition, body):
     found = {}
     counters = {a or b for a, b in COUNTER.findall(condition + " " + body)}
+    counters -= set(re.findall(r"\b(\w+) = ", body))
     for test in ways_out(condition, body):
         for name in counters.intersection(re.findall(r"(?<!-> )(?<!\. )\b\w+", test)):
             limit = re.search(r"\b%s(?: \+\+| --)? (?:[<>]=?|[!=]=) ([0-9]\w*|[A-Z][A-Z0-9_]+)\b" % name, test)
