@@ -300,7 +300,7 @@ static void converted(struct queue *q, struct bounded_iter *bi)
 		touch(item);
 	}
 	list_for_each_entry(item, &q->items, list) {
-		if (bounded_iter_expired(bi))
+		if (bounded_iter_expired_bh(bi))
 			break;
 		if (item->busy)
 			continue;

@@ -28,7 +28,7 @@ LIST = re.compile(r"\b\w*list_(empty|first|last|is_|next|prev|entry_is_head)\w*|
                   r"\bskb_queue_empty\b|\blru_to_folio\b|\b(rb|plist)_(first|last|next|prev)\w*|-> (next|prev)\b")
 TAKE = re.compile(r"\b\w*list_(del|move)\w*|\b__skb_unlink\b|\brb_erase\w*")
 CLOCK = re.compile(r"\b(local_clock\w*|sched_clock|cpu_clock|ktime_get\w*|get_jiffies_64|jiffies|time_(before|after)\w*)\b")
-TOUCH = re.compile(r"^(bounded_iter_expired|local_clock\w*|sched_clock|cpu_clock|ktime_get\w*|get_jiffies_64|"
+TOUCH = re.compile(r"^(bounded_iter_expired\w*|local_clock\w*|sched_clock|cpu_clock|ktime_get\w*|get_jiffies_64|"
                    r"need_resched|(spin|rwlock)_needbreak|time_(before|after)\w*|cond_resched\w*lock\w*|local_irq_enable)$")
 RELEASE = re.compile(r"\w*unlock|local_irq_(enable|restore)$")
 COUNTER = re.compile(r"(?<!-> )(?<!\. )\b(\w+) (?:\+\+|--|[-+]= )|(?:\+\+|--) ?(\w+)\b(?! (?:->|\.|\[))")
@@ -282,7 +282,7 @@ def drops_lock(loop):
 
 
 def kind_of(loop):
-    helper = "bounded_iter_expired (" in loop.text
+    helper = "bounded_iter_expired" in loop.text
     counters = [name for name in loop.limits if not loop.goes_past(name)]
     bounded = helper or loop.has_clock or drops_lock(loop) or "need_resched (" in loop.text
     if bounded and not loop.goes_past(""):
