@@ -30,6 +30,7 @@ TAKE = re.compile(r"\b\w*list_(del|move)\w*|\b__skb_unlink\b|\brb_erase\w*")
 CLOCK = re.compile(r"\b(local_clock\w*|sched_clock|cpu_clock|ktime_get\w*|get_jiffies_64|jiffies|time_(before|after)\w*)\b")
 TOUCH = re.compile(r"^(bounded_iter_expired\w*|local_clock\w*|sched_clock|cpu_clock|ktime_get\w*|get_jiffies_64|"
                    r"need_resched|(spin|rwlock)_needbreak|time_(before|after)\w*|cond_resched\w*lock\w*|local_irq_enable)$")
+DROP = re.compile(r"cond_resched\w*lock|local_irq_enable$")
 RELEASE = re.compile(r"\w*unlock|local_irq_(enable|restore)$")
 COUNTER = re.compile(r"(?<!-> )(?<!\. )\b(\w+) (?:\+\+|--|[-+]= )|(?:\+\+|--) ?(\w+)\b(?! (?:->|\.|\[))")
 LEAVE = re.compile(r"\b(break|goto|return)\b")
@@ -278,7 +279,8 @@ def find_suspects():
 
 
 def drops_lock(loop):
-    return bool(loop.drops) or any(is_dropper(name) or re.match(r"cond_resched\w*lock|local_irq_enable$", name) for name in re.findall(r"(\w+) \(", loop.text))
+    calls = re.findall(r"(\w+) \(", loop.text)
+    return bool(loop.drops) or any(is_dropper(name) or DROP.match(name) for name in calls)
 
 
 def kind_of(loop):
