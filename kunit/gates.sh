@@ -38,7 +38,7 @@ gate() {
 
 # Our files in the repository apart from the kernel's: scripts and the like.
 own_files() {
-	(cd -- "$REPO" && find Makefile series cover-letter README* .gitignore .ci kunit -path kunit/user/corpus -prune -o -type f -print 2>/dev/null) || true
+	(cd -- "$REPO" && find Makefile series cover-letter README* .gitignore .ci kunit scripts Documentation/*.md -path kunit/user/corpus -prune -o -type f -print 2>/dev/null) || true
 }
 
 scripts() {
