@@ -228,6 +228,12 @@ skip:
 	list_for_each_entry(item, &q->items, list)
 		if (++n > 16)
 			break;
+	while (nr-- && !list_empty(&q->items)) {
+		item = take(q);
+		if (item->busy)
+			continue;
+		put_back(item);
+	}
 	list_for_each_entry(item, &q->items, list) {		/* expect: count, spin_lock(&q->lock) */
 		if (++n >= 100000) {
 			overflow = true;
@@ -284,6 +290,18 @@ static void clocks(struct queue *q)
 	list_for_each_entry(item, &q->items, list) {		/* expect: unbounded, spin_lock(&q->lock) */
 		if (time_after(jiffies, item->expires))
 			touch(item);
+	}
+	list_for_each_entry(item, &q->items, list)		/* expect: unbounded, spin_lock(&q->lock) */
+		if (time_before(jiffies, item->expires))
+			break;
+	while (!list_empty(&q->items)) {
+		item = take(q);
+		end = item->expires;
+		if (time_before(jiffies, end))
+			break;
+		spin_unlock(&q->lock);
+		touch(item);
+		spin_lock(&q->lock);
 	}
 out:
 	spin_unlock(&q->lock);

@@ -46,7 +46,7 @@ class Loop:
         self.step = step
         self.is_walk = bool(WALKER.match(head)) or is_open_coded(head, condition, step, body)
         self.limits = limits(condition, body)
-        self.has_clock = any(CLOCK.search(test) for test in ways_out(condition, body))
+        self.has_clock = looks_at_clock(condition, body)
         self.body_passed = set()
         self.head_passed = set()
         self.has_head = False
@@ -55,7 +55,7 @@ class Loop:
     # Whether the next turn is reached without the counter, or "" for all else.
     def goes_past(self, what):
         if what:
-            always = re.search(r"\b%s\b" % what, self.step)
+            always = what in counters(self.condition) or re.search(r"\b%s\b" % what, self.step)
         else:
             always = any(TOUCH.match(name) for name in re.findall(r"\w+", self.condition))
         return not always and what in self.body_passed and (what in self.head_passed or not self.has_head)
@@ -103,6 +103,16 @@ def ways_out(condition, body):
         then = bracketed(then, 0, "{}") if then.startswith("{") else then.split(";")[0]
         if LEAVE.search(then):
             yield test
+
+
+def counters(text):
+    return {before or after for before, after in COUNTER.findall(text)}
+
+
+# Whether it is left when a time has come, and not an item's.
+def looks_at_clock(condition, body):
+    terms = re.split(r"&&|\|\|", " && ".join(ways_out(condition, body)))
+    return any(CLOCK.search(term) and "->" not in term for term in terms)
 
 
 # The counters that can end the loop, and what they are compared with: "" if that
@@ -285,14 +295,14 @@ def drops_lock(loop):
 
 def kind_of(loop):
     helper = "bounded_iter_expired" in loop.text
-    counters = [name for name in loop.limits if not loop.goes_past(name)]
+    kept = [name for name in loop.limits if not loop.goes_past(name)]
     bounded = helper or loop.has_clock or drops_lock(loop) or "need_resched (" in loop.text
     if bounded and not loop.goes_past(""):
-        return "clock" if loop.has_clock and not helper else None
+        return "clock" if loop.has_clock and not helper and not drops_lock(loop) else None
     if loop.has_clock:
         return "clock"
-    if counters:
-        return "count" if all(is_big(loop.limits[name]) for name in counters) else None
+    if kept:
+        return "count" if all(is_big(loop.limits[name]) for name in kept) else None
     return "passed" if bounded or loop.limits else "unbounded"
 
 
