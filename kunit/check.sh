@@ -34,6 +34,8 @@ main() {
 	part "$REPO/kunit/run-kunit.sh" debug
 	part "$REPO/kunit/gates.sh"
 	part env ROW= "$REPO/kunit/matrix.sh" check
+	part "$REPO/kunit/find-loops.sh" check
+	part env QUICK=1 "$REPO/kunit/series/check-series.sh"
 	part env QUICK=1 "$REPO/kunit/user/run-user.sh" model
 	part "$REPO/kunit/user/run-user.sh" fuzz
 	part env MUTANTS=lib "$REPO/kunit/user/run-user.sh" mutants

@@ -49,13 +49,19 @@ void set_up_finder(void)
  * time in between is idle. What a trigger subtracts is consumed. Setting a trigger
  * sleeps, so that the one that finds holds comes last.
  */
+/* Only a kernel with the series can have the tracepoint. */
+void start_cuts(void)
+{
+	if (!access(CUT, F_OK))
+		set(CUT "trigger", "hist:keys=caller.sym");
+}
+
 void start_finder(void)
 {
 	const char *kind = getenv("MODE");
 	char path[128], text[256];
 
-	if (!access(CUT, F_OK))
-		set(CUT "trigger", "hist:keys=caller.sym");
+	start_cuts();
 	set(EVENTS "synthetic/hold/enable", "1");
 	snprintf(path, sizeof(path), EVENTS "preemptirq/%s_disable/trigger", kind);
 	set(path, "hist:keys=common_cpu:t=common_timestamp,by=caller_offs,by_for=parent_offs");
@@ -176,7 +182,7 @@ static long long lost_events(void)
 	return sum;
 }
 
-static void print_cuts(void)
+void print_cuts(void)
 {
 	FILE *file;
 	char line[512], caller[128];

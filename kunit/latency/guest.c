@@ -6,7 +6,7 @@
  *	WORKLOAD=reclaim|writeback|syncfs|sync|umount, or one of churn.c
  *	MODE=holds		trace the long stretches with preemption off
  *	MODE=calls		trace the mean of all of them
- *	MODE=clock		trace who reads local_clock()
+ *	MODE=clock		trace who reads local_clock(), and what walks are cut short
  *	MODE=time		trace nothing
  *	MODE=irq, MODE=preempt	find who holds them off, see find.c
  *	ELIGIBLE=n		folios that can be reclaimed, behind all the others
@@ -24,6 +24,7 @@
  *							(those above 100 us)
  *	# calls <start> <end> <count> <total ns>
  *	# clock <caller> <count>
+ *	# cut <caller> <count>
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -257,8 +258,10 @@ void start_tracing(void)
 	if (is("MODE", "calls"))
 		set(EVENTS "synthetic/hold/trigger",
 		    "hist:keys=start,end:vals=ns");
-	if (is("MODE", "clock"))
+	if (is("MODE", "clock")) {
+		start_cuts();
 		set(EVENTS "kprobes/clock/trigger", "hist:keys=caller.sym");
+	}
 	if (is_finder())
 		start_finder();
 	if (!trace_holds())
@@ -362,8 +365,10 @@ void stop_tracing(void)
 		print_holds();
 	if (is("MODE", "calls"))
 		print_calls();
-	if (is("MODE", "clock"))
+	if (is("MODE", "clock")) {
 		print_clock();
+		print_cuts();
+	}
 	if (is_finder())
 		stop_finder();
 }

@@ -23,6 +23,8 @@ void read_symbols(void);
 const char *symbol_at(unsigned int offset);
 
 /* find.c */
+void start_cuts(void);
+void print_cuts(void);
 bool is_finder(void);
 void set_up_finder(void);
 void start_finder(void);

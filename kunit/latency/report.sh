@@ -29,6 +29,7 @@ figures() {
 		/^# hold / && !is_ours { if ($7 > other) { other = $7; who = $3 "-" $4 } }
 		/^# calls / && is_ours { calls += $5; total += $6 }
 		/^# clock / && $3 ~ readers { reads += $4 }
+		/^# cut / && $3 ~ ours { cuts += $4 }
 		END {
 			if (mode == "holds") {
 				print key, "longest_ns", longest + 0
@@ -38,7 +39,7 @@ figures() {
 				print key, "others_longest", who
 			}
 			if (mode == "calls") { print key, "calls", calls + 0; print key, "calls_ns", total + 0 }
-			if (mode == "clock") print key, "clock_reads", reads + 0
+			if (mode == "clock") { print key, "clock_reads", reads + 0; print key, "cut_short", cuts + 0 }
 		}' "$1"
 }
 
@@ -77,13 +78,13 @@ tabulate() {
 		function holds() {
 			split(cell[i] ";" kernel[i] ";" over(get("holds", "longest_ns"), 1000, 0) ";" get("holds", "holds_over_1100us") ";" \
 				over(get("time", "job_ns"), 1e6, 1) ";" ratio(get("time", "items"), get("time", "job_ns"), 1e9 / 1000, 0) ";" \
-				ratio(get("clock", "clock_reads"), get("clock", "items"), 1000, 1) ";" count("skipped") ";" count("reclaimed") ";" \
+				ratio(get("clock", "clock_reads"), get("clock", "items"), 1000, 1) ";" get("clock", "cut_short") ";" count("skipped") ";" count("reclaimed") ";" \
 				count("reclaimed_ineligible") ";" count("oom_kills") ";" (count("cyclictest_us") != "-" ? count("cyclictest_us") : over(count("latency_ns"), 1000, 0)) ";" \
 				least(get("holds", "files_kept"), get("time", "files_kept")), field, ";")
 			row()
 		}
 		END {
-			header("cell; kernel; longest hold, us; holds above 1.1 ms; whole job, ms; thousand items/s; clock reads per 1000 items; skipped; reclaimed; of them ineligible; OOM kills; RT latency, us; files kept")
+			header("cell; kernel; longest hold, us; holds above 1.1 ms; whole job, ms; thousand items/s; clock reads per 1000 items; walks cut short; skipped; reclaimed; of them ineligible; OOM kills; RT latency, us; files kept")
 			for (i = 1; i <= n; i++) if (cell[i] !~ /^cost/) holds()
 			print ""
 			header("cell; kernel; calls; instructions per call; instructions per item; whole job, ms; clock reads")
@@ -174,6 +175,12 @@ judge() {
 		[[ -z $value || -z $(result open-coded "$cell" "$mode" clock_reads) ]] ||
 			verdict "$cell: clock reads are seen, in the open-coded kernel" \
 				"(($(result open-coded "$cell" "$mode" clock_reads) > 0))"
+		value=$(result "$kernel" "$cell" "$mode" cut_short)
+		case $value:$cell in
+		:*) ;;
+		*:cost-*) verdict "$cell: $value walks cut short where there is nothing to cut" "((value == 0))" ;;
+		*) verdict "$cell: $value walks cut short, seen by the tracepoint" "((value > 0))" ;;
+		esac
 		value=$(result "$kernel" "$cell" "$mode" files_kept)
 		[[ -z $value ]] || verdict "$cell, $mode: $value of 10 files kept" "((value == 10))"
 	done < <(boots)
