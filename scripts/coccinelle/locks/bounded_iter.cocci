@@ -535,7 +535,7 @@ off(...)
 
 @irq_off depends on irq exists@
 identifier off =~ "^local_irq_(disable|save)$";
-identifier on =~ "^local_irq_(enable|restore)$";
+identifier on =~ "irq_(enable|restore)";
 expression e;
 position pl, p : script:python() { is_walk(p) };
 iterator I;
@@ -561,7 +561,7 @@ held.append((p[0].current_element, place(p), (off, "", pl[0].current_element, pl
 
 @irq_off_call depends on irq exists@
 identifier off =~ "^local_irq_(disable|save)$";
-identifier on =~ "^local_irq_(enable|restore)$";
+identifier on =~ "irq_(enable|restore)";
 identifier g : script:python() { is_hot(g) };
 position pl, p;
 @@
