@@ -22,6 +22,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/wait.h>
@@ -587,10 +588,12 @@ static void churn_neighbours(void)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(9) };
 	long neighbours = number("NEIGHBOURS"), i;
-	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	int fd = socket(AF_INET, SOCK_DGRAM, 0), room = 256 * MB;
 	char text[24];
 
-	step(fd >= 0, "a socket");
+	/* What is sent waits for the answer, in memory of the socket's. */
+	step(fd >= 0 && !setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room)),
+	     "a socket with room");
 	set_up_network(fd);
 	snprintf(text, sizeof(text), "%ld", neighbours / 10 * 9);
 	set("/proc/sys/net/ipv4/neigh/default/gc_thresh3", text);
