@@ -122,6 +122,8 @@ cuts() {
 write_table() {
 	cat <<-EOF_HEAD
 		Who keeps interrupts or preemption off, found by \`make find-holds${QUICK:+ QUICK=1}\`.
+		What preemption is off for has in it the interrupts that came and their softirqs: where
+		it is long without a list, RCU's callbacks may have run in it.
 
 		All workloads together:
 

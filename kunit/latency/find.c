@@ -44,11 +44,6 @@ void set_up_finder(void)
 	set(EVENTS "synthetic/hold/trigger", text);
 }
 
-/*
- * The task that goes to sleep disabled preemption and another one enables it: the
- * time in between is idle. What a trigger subtracts is consumed. Setting a trigger
- * sleeps, so that the one that finds holds comes last.
- */
 /* Only a kernel with the series can have the tracepoint. */
 void start_cuts(void)
 {
@@ -56,6 +51,11 @@ void start_cuts(void)
 		set(CUT "trigger", "hist:keys=caller.sym");
 }
 
+/*
+ * The task that goes to sleep disabled preemption and another one enables it: the
+ * time in between is idle. What a trigger subtracts is consumed. Setting a trigger
+ * sleeps, so that the one that finds holds comes last.
+ */
 void start_finder(void)
 {
 	const char *kind = getenv("MODE");
