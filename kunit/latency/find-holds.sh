@@ -216,7 +216,7 @@ draw_holds() {
 	awk -F'\t' -v OFS='\t' '
 		{ key = ($3 == $4 ? $3 : $3 (length($3) + length($4) > 34 ? "\\n" : " ") "- " $4) " (" $2 ")"; v[$1, key] = $5; if ($5 > most[key]) most[key] = $5 }
 		END { for (key in most) print most[key], key, v["unbounded", key] + 0, v["bounded_iter", key] + 0 }' "$OUT/holds.tsv" |
-		sort -k1,1nr | head -n "$BARS" | cut -f2- >"$OUT/bars.tsv"
+		sort -k1,1nr | cut -f2- | awk -v bars="$BARS" 'NR <= bars' >"$OUT/bars.tsv"
 	gnuplot -e "bars='$OUT/bars.tsv'; out='$OUT/holds.png'" "$HERE/holds.gp" ||
 		die "gnuplot could not draw $OUT/bars.tsv"
 }
