@@ -42,7 +42,7 @@ gate() {
 	"$SKIP")
 		RESULT[$patch,$name]=skipped
 		SKIPPED=$((SKIPPED + 1))
-		REASONS+=("skipped $patch $name: $(<"$log")")
+		REASONS+=("skipped $patch $name: $(tail -n 1 -- "$log")")
 		;;
 	"$NOTHING") RESULT[$patch,$name]=- ;;
 	*)
