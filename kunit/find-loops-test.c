@@ -11,27 +11,35 @@ static void all_shapes(struct queue *q)
 	struct rb_node *node;
 
 	spin_lock(&q->lock);
-	list_for_each_entry(item, &q->items, list)		/* expect: unbounded, spin_lock(&q->lock) */
+	/* expect: unbounded, spin_lock(&q->lock) */
+	list_for_each_entry(item, &q->items, list)
 		touch(item);
-	hlist_for_each_entry_safe(item, next, &q->items, list) {	/* expect: unbounded, spin_lock(&q->lock) */
+	/* expect: unbounded, spin_lock(&q->lock) */
+	hlist_for_each_entry_safe(item, next, &q->items, list) {
 		if (item->busy)
 			continue;
 		touch(item);
 	}
-	while (!list_empty(&q->items))				/* expect: unbounded, spin_lock(&q->lock) */
+	/* expect: unbounded, spin_lock(&q->lock) */
+	while (!list_empty(&q->items))
 		drop_item(q);
-	while ((item = list_first_entry_or_null(&q->items, struct item, list)))	/* expect: unbounded, spin_lock(&q->lock) */
+	/* expect: unbounded, spin_lock(&q->lock) */
+	while ((item = list_first_entry_or_null(&q->items, struct item, list)))
 		list_del(&item->list);
-	for (item = q->first; item; item = item->next)		/* expect: unbounded, spin_lock(&q->lock) */
+	/* expect: unbounded, spin_lock(&q->lock) */
+	for (item = q->first; item; item = item->next)
 		touch(item);
-	for (node = rb_first(&q->tree); node; node = rb_next(node))	/* expect: unbounded, spin_lock(&q->lock) */
+	/* expect: unbounded, spin_lock(&q->lock) */
+	for (node = rb_first(&q->tree); node; node = rb_next(node))
 		touch(node);
 	item = q->first;
-	while (item) {						/* expect: unbounded, spin_lock(&q->lock) */
+	/* expect: unbounded, spin_lock(&q->lock) */
+	while (item) {
 		touch(item);
 		item = item->next;
 	}
-	for (;;) {						/* expect: unbounded, spin_lock(&q->lock) */
+	/* expect: unbounded, spin_lock(&q->lock) */
+	for (;;) {
 		if (list_empty(&q->items))
 			break;
 		list_del(q->items.next);
@@ -47,27 +55,33 @@ static void all_shapes(struct queue *q)
 static void all_locks(struct queue *q)
 {
 	spin_lock_bh(&q->a);
-	list_for_each_entry(item, &q->items, list)		/* expect: unbounded, spin_lock_bh(&q->a) */
+	/* expect: unbounded, spin_lock_bh(&q->a) */
+	list_for_each_entry(item, &q->items, list)
 		touch(item);
 	spin_unlock_bh(&q->a);
 	spin_lock_irq(&q->b);
-	list_for_each_entry(item, &q->items, list)		/* expect: unbounded, spin_lock_irq(&q->b) */
+	/* expect: unbounded, spin_lock_irq(&q->b) */
+	list_for_each_entry(item, &q->items, list)
 		touch(item);
 	spin_unlock_irq(&q->b);
 	raw_spin_lock_irqsave(&q->c, flags);
-	list_for_each_entry(item, &q->items, list)		/* expect: unbounded, raw_spin_lock_irqsave(&q->c) */
+	/* expect: unbounded, raw_spin_lock_irqsave(&q->c) */
+	list_for_each_entry(item, &q->items, list)
 		touch(item);
 	raw_spin_unlock_irqrestore(&q->c, flags);
 	write_lock_bh(&q->d);
-	list_for_each_entry(item, &q->items, list)		/* expect: unbounded, write_lock_bh(&q->d) */
+	/* expect: unbounded, write_lock_bh(&q->d) */
+	list_for_each_entry(item, &q->items, list)
 		touch(item);
 	write_unlock_bh(&q->d);
 	xa_lock_irq(&q->e);
-	list_for_each_entry(item, &q->items, list)		/* expect: unbounded, xa_lock_irq(&q->e) */
+	/* expect: unbounded, xa_lock_irq(&q->e) */
+	list_for_each_entry(item, &q->items, list)
 		touch(item);
 	xa_unlock_irq(&q->e);
 	local_irq_save(flags);
-	list_for_each_entry(item, &q->items, list)		/* expect: unbounded, local_irq_save() */
+	/* expect: unbounded, local_irq_save() */
+	list_for_each_entry(item, &q->items, list)
 		touch(item);
 	local_irq_restore(flags);
 	mutex_lock(&q->f);
@@ -82,7 +96,8 @@ static void two_locks(struct queue *q)
 	spin_lock(&q->lock);
 	spin_lock(&q->inner);
 	spin_unlock(&q->inner);
-	list_for_each_entry(item, &q->items, list) {		/* expect: unbounded, spin_lock(&q->lock) */
+	/* expect: unbounded, spin_lock(&q->lock) */
+	list_for_each_entry(item, &q->items, list) {
 		spin_lock(&item->lock);
 		touch(item);
 		spin_unlock(&item->lock);
@@ -94,7 +109,8 @@ static void two_locks(struct queue *q)
 static void search(struct queue *q)
 {
 	spin_lock(&q->lock);
-	list_for_each_entry(item, &q->items, list) {		/* expect: unbounded, spin_lock(&q->lock) */
+	/* expect: unbounded, spin_lock(&q->lock) */
+	list_for_each_entry(item, &q->items, list) {
 		if (item->wanted) {
 			spin_unlock(&q->lock);
 			touch(item);
@@ -107,13 +123,15 @@ static void search(struct queue *q)
 /* The lock of a caller, one level up, two, and through a cycle. */
 static void one_up(struct queue *q)
 {
-	list_for_each_entry(item, &q->items, list)		/* expect: unbounded, spin_lock_irq(&q->lock) of top() */
+	/* expect: unbounded, spin_lock_irq(&q->lock) of top() */
+	list_for_each_entry(item, &q->items, list)
 		touch(item);
 }
 
 static void two_up(struct queue *q)
 {
-	list_for_each_entry(item, &q->items, list)		/* expect: unbounded, spin_lock_irq(&q->lock) of top() */
+	/* expect: unbounded, spin_lock_irq(&q->lock) of top() */
+	list_for_each_entry(item, &q->items, list)
 		touch(item);
 }
 
@@ -142,7 +160,8 @@ static void unlocks_perhaps(struct queue *q)
 {
 	if (q->x)
 		spin_unlock_irq(&q->lock);
-	list_for_each_entry(item, &q->items, list)		/* expect: unbounded, spin_lock_irq(&q->lock) of top() */
+	/* expect: unbounded, spin_lock_irq(&q->lock) of top() */
+	list_for_each_entry(item, &q->items, list)
 		touch(item);
 	if (q->x)
 		spin_lock_irq(&q->lock);
@@ -184,7 +203,8 @@ static void drops(struct queue *q)
 	}
 	list_for_each_entry(item, &q->items, list)
 		cond_resched_lock(&q->lock);
-	while (!list_empty(&q->items)) {			/* expect: passed, spin_lock(&q->lock) */
+	/* expect: passed, spin_lock(&q->lock) */
+	while (!list_empty(&q->items)) {
 		item = take(q);
 		if (item->busy)
 			continue;
@@ -192,7 +212,8 @@ static void drops(struct queue *q)
 		touch(item);
 		spin_lock(&q->lock);
 	}
-	while (!list_empty(&q->items)) {			/* expect: passed, spin_lock(&q->lock) */
+	/* expect: passed, spin_lock(&q->lock) */
+	while (!list_empty(&q->items)) {
 		item = take(q);
 		if (item->busy)
 			goto next;
@@ -213,7 +234,8 @@ static void counts(struct queue *q, int nr)
 		take(q);
 		n++;
 	}
-	while (n < nr && !list_empty(&q->items)) {		/* expect: passed, spin_lock(&q->lock) */
+	/* expect: passed, spin_lock(&q->lock) */
+	while (n < nr && !list_empty(&q->items)) {
 		item = take(q);
 		if (item->busy)
 			goto skip;
@@ -234,28 +256,34 @@ skip:
 			continue;
 		put_back(item);
 	}
-	list_for_each_entry(item, &q->items, list) {		/* expect: count, spin_lock(&q->lock) */
+	/* expect: count, spin_lock(&q->lock) */
+	list_for_each_entry(item, &q->items, list) {
 		if (++n >= 100000) {
 			overflow = true;
 			break;
 		}
 	}
-	while (!list_empty(&q->items) && n++ < MAX_ITEMS)	/* expect: count, spin_lock(&q->lock) */
+	/* expect: count, spin_lock(&q->lock) */
+	while (!list_empty(&q->items) && n++ < MAX_ITEMS)
 		take(q);
-	list_for_each_entry(item, &q->items, list) {		/* expect: passed, spin_lock(&q->lock) */
+	/* expect: passed, spin_lock(&q->lock) */
+	list_for_each_entry(item, &q->items, list) {
 		if (item->busy)
 			continue;
 		if (n++ >= nr)
 			break;
 	}
-	list_for_each_entry(item, &q->items, list)		/* expect: unbounded, spin_lock(&q->lock) */
+	/* expect: unbounded, spin_lock(&q->lock) */
+	list_for_each_entry(item, &q->items, list)
 		m++;
-	list_for_each_entry(item, &q->items, list) {		/* expect: unbounded, spin_lock(&q->lock) */
+	/* expect: unbounded, spin_lock(&q->lock) */
+	list_for_each_entry(item, &q->items, list) {
 		for (i = 0; i < 4; i++)
 			if (item->key[i] == i)
 				break;
 	}
-	list_for_each_entry(item, &q->items, list) {		/* expect: unbounded, spin_lock(&q->lock) */
+	/* expect: unbounded, spin_lock(&q->lock) */
+	list_for_each_entry(item, &q->items, list) {
 		if (++n == 16) {
 			touch(item);
 			n = 0;
@@ -273,7 +301,8 @@ static void clocks(struct queue *q)
 	int n = 0;
 
 	spin_lock(&q->lock);
-	while (!list_empty(&q->items)) {			/* expect: clock, spin_lock(&q->lock) */
+	/* expect: clock, spin_lock(&q->lock) */
+	while (!list_empty(&q->items)) {
 		take(q);
 		if (++n < 32)
 			continue;
@@ -281,17 +310,21 @@ static void clocks(struct queue *q)
 		if (need_resched() && local_clock() > end)
 			break;
 	}
-	list_for_each_entry(item, &q->items, list) {		/* expect: clock, spin_lock(&q->lock) */
+	/* expect: clock, spin_lock(&q->lock) */
+	list_for_each_entry(item, &q->items, list) {
 		if (time_after(jiffies, end))
 			goto out;
 	}
-	while (!list_empty(&q->items) && time_before(jiffies, end))	/* expect: clock, spin_lock(&q->lock) */
+	/* expect: clock, spin_lock(&q->lock) */
+	while (!list_empty(&q->items) && time_before(jiffies, end))
 		take(q);
-	list_for_each_entry(item, &q->items, list) {		/* expect: unbounded, spin_lock(&q->lock) */
+	/* expect: unbounded, spin_lock(&q->lock) */
+	list_for_each_entry(item, &q->items, list) {
 		if (time_after(jiffies, item->expires))
 			touch(item);
 	}
-	list_for_each_entry(item, &q->items, list)		/* expect: unbounded, spin_lock(&q->lock) */
+	/* expect: unbounded, spin_lock(&q->lock) */
+	list_for_each_entry(item, &q->items, list)
 		if (time_before(jiffies, item->expires))
 			break;
 	while (!list_empty(&q->items)) {
@@ -324,7 +357,8 @@ static void converted(struct queue *q, struct bounded_iter *bi)
 			continue;
 		touch(item);
 	}
-	list_for_each_entry(item, &q->items, list) {		/* expect: passed, spin_lock(&q->lock) */
+	/* expect: passed, spin_lock(&q->lock) */
+	list_for_each_entry(item, &q->items, list) {
 		if (item->busy)
 			continue;
 		touch(item);

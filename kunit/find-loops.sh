@@ -94,7 +94,7 @@ result() {
 
 # <line>: <kind>, <lock>
 expected_in_test_file() {
-	awk '/expect: / { sub(/.*expect: /, ""); sub(/ \*\/$/, ""); print FNR ": " $0 }' "$TEST"
+	awk '/expect: / { sub(/.*expect: /, ""); sub(/ \*\/$/, ""); print FNR + 1 ": " $0 }' "$TEST"
 }
 
 found_in_test_file() {
@@ -102,7 +102,7 @@ found_in_test_file() {
 	table "${TEST%/*}" | awk -F'\t' '{ sub(/.*:/, "", $2); sub(/:[0-9]+$/, "", $4); print $2 ": " $1 ", " $4 }' | sort -n
 }
 
-# The test file says behind each loop what is to be reported of it.
+# The test file says above each loop what is to be reported of it.
 check_test_file() {
 	local difference
 

@@ -30,7 +30,6 @@ missing_tool() {
 	for option in "$@"; do
 		case $option in
 		--cross_compile=*) command -v "${option#*=}gcc" >/dev/null || echo "needs ${option#*=}gcc" ;;
-		--arch=um) ;;
 		--arch=arm64) command -v qemu-system-aarch64 >/dev/null || echo "needs qemu-system-aarch64" ;;
 		--arch=s390) command -v qemu-system-s390x >/dev/null || echo "needs qemu-system-s390x" ;;
 		--arch=*) command -v "qemu-system-${option#*=}" >/dev/null || echo "needs qemu-system-${option#*=}" ;;

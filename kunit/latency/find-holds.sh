@@ -27,25 +27,20 @@ lines() {
 		$1 == "#" && $2 == type { line = key; for (i = 3; i <= NF; i++) line = line OFS $i; print line }' "$1"
 }
 
-# What the boots said, by type: found.tsv, value.tsv, cut.tsv.
-collect_holds() {
-	local kernel mode cell type run
+# What the run $1 of kernel $2 on cell $3 in mode $4 said, added to found.tsv, value.tsv
+# and cut.tsv.
+sort_lines() {
+	local type
 
+	for type in found value cut; do
+		lines "$1" "$2" "$4" "$3" "$type" >>"$OUT/$type.tsv"
+	done
+}
+
+collect_holds() {
 	rm -f -- "$OUT"/{found,value,cut}.tsv
 	touch -- "$OUT"/{found,value,cut}.tsv
-	while read -r kernel mode cell _; do
-		run=$OUT/runs/$kernel.$cell.$mode.log
-		if run_failed "$run"; then
-			echo "FAIL find-holds: $kernel, $cell, $mode (log: $run)" >&2
-			grep -E '^not ok|Kernel panic|BUG:|WARNING:' "$run" >&2 || echo "     the guest did not come to its end" >&2
-			FAILED=$((FAILED + 1))
-			continue
-		fi
-		PASSED=$((PASSED + 1))
-		for type in found value cut; do
-			lines "$run" "$kernel" "$mode" "$cell" "$type" >>"$OUT/$type.tsv"
-		done
-	done < <(boots)
+	each_run sort_lines
 }
 
 # One line for each kernel, kind, start and end, over all workloads:

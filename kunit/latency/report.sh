@@ -43,19 +43,20 @@ figures() {
 		}' "$1"
 }
 
-collect() {
+# Calls $1 with the log of each run that came to its end, its kernel, cell and mode.
+each_run() {
 	local kernel mode cell run
 
 	while read -r kernel mode cell _; do
 		run=$OUT/runs/$kernel.$cell.$mode.log
 		if run_failed "$run"; then
-			echo "FAIL latency: $kernel, $cell, $mode (log: $run)" >&2
+			echo "FAIL $JOB: $kernel, $cell, $mode (log: $run)" >&2
 			grep -E '^not ok|Kernel panic|BUG:|WARNING:' "$run" >&2 || echo "     the guest did not come to its end" >&2
 			FAILED=$((FAILED + 1))
 			continue
 		fi
 		PASSED=$((PASSED + 1))
-		figures "$run" "$kernel" "$cell" "$mode"
+		"$1" "$run" "$kernel" "$cell" "$mode"
 	done < <(boots)
 }
 
@@ -142,10 +143,10 @@ result() {
 
 verdict() {
 	if eval "$2"; then
-		echo "ok ${JOB:-latency}: $1"
+		echo "ok $JOB: $1"
 		PASSED=$((PASSED + 1))
 	else
-		echo "FAIL ${JOB:-latency}: $1"
+		echo "FAIL $JOB: $1"
 		FAILED=$((FAILED + 1))
 	fi
 }
@@ -206,7 +207,7 @@ draw() {
 }
 
 report() {
-	collect >"$OUT/results.tsv"
+	each_run figures >"$OUT/results.tsv"
 	{ tabulate; tabulate_code; } | tee "$OUT/results.md"
 	write_json
 	judge
