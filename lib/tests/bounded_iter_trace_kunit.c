@@ -159,4 +159,5 @@ static struct kunit_suite bounded_iter_trace_test_suite = {
 kunit_test_suite(bounded_iter_trace_test_suite);
 
 MODULE_DESCRIPTION("KUnit test for the tracepoint of bounded_iter");
+MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);
 MODULE_LICENSE("GPL");
