@@ -35,8 +35,9 @@ search() {
 	sed 's/$/\n/' >"$OUT/files"
 	: >"$OUT/found"
 	[[ -s $OUT/files ]] || return 0
-	spatch -D "$1" --no-includes --include-headers --no-show-diff --very-quiet --jobs "$(nproc)" --chunksize 1 \
-		--timeout "$TIMEOUT" --file-groups "$OUT/files" --cocci-file "$COCCI" >"$OUT/found" 2>"$OUT/errors" ||
+	# What its processes find it puts into a folder where it is started.
+	(cd -- "$OUT" && spatch -D "$1" --no-includes --include-headers --no-show-diff --very-quiet --jobs "$(nproc)" \
+		--chunksize 1 --timeout "$TIMEOUT" --file-groups "$OUT/files" --cocci-file "$COCCI") >"$OUT/found" 2>"$OUT/errors" ||
 		die "spatch failed:" "$(tail -n 5 -- "$OUT/errors")" "its messages are in $OUT/errors"
 }
 
