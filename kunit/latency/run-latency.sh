@@ -51,19 +51,53 @@ contenders() {
 	printf '%s\n' "${CONTENDERS[@]}" | grep -Fxf <(boots | cut -d' ' -f1)
 }
 
+# Is patch $1 of ours for this base?
+applies() {
+	rm -rf -- "$OUT/trial"
+	mkdir -- "$OUT/trial"
+	copy_patched_files "$1" "$OUT/trial"
+	plain_git -C "$OUT/trial" apply --check "$REPO/$1" 2>/dev/null
+}
+
+# The patch that makes contender $1, if it takes one. One of unbounded and count-cap is
+# the base itself: which one depends on whether that has the cap.
+contender_patch() {
+	local patch=kunit/latency/$1.patch
+
+	[[ -f $REPO/$patch ]] || return 0
+	case $1 in
+	unbounded | count-cap) ! applies "$patch" || echo "$patch" ;;
+	*) echo "$patch" ;;
+	esac
+}
+
+# Where neither is the base, the cap is another one than those patches know.
+check_cap() {
+	local patches
+
+	[[ -d $BASE ]] || lay_tree <<<"# the base"
+	patches=$(contender_patch unbounded; contender_patch count-cap)
+	[[ $(wc -w <<<"$patches") == 1 ]] ||
+		die "cannot tell whether isolate_lru_folios() of Linux $(kernel_version "$BASE") has a cap on skipped folios" \
+			"one of kunit/latency/unbounded.patch and count-cap.patch must apply; here: ${patches:-none}"
+}
+
 # Brings the contender's sources into the tree: those of the series, those of a
 # patch of ours, both, or none.
 make_tree() {
-	local series=$OUT/series
-
 	{
 		case $1 in
 		bounded_iter | endless) cat -- "$REPO/series" ;;
 		*) echo "# the base" ;;
 		esac
-		[[ ! -f $HERE/$1.patch ]] || echo "kunit/latency/$1.patch"
-	} >"$series"
-	HARNESS_TREE=latency SERIES_FILE=$series HARNESS_PREPARED=1 "$REPO/kunit/make-tree.sh" >"$OUT/tree"
+		contender_patch "$1"
+	} | lay_tree
+}
+
+# Makes the tree by the series file on stdin.
+lay_tree() {
+	cat >"$OUT/series"
+	HARNESS_TREE=latency SERIES_FILE=$OUT/series HARNESS_PREPARED=1 "$REPO/kunit/make-tree.sh" >"$OUT/tree"
 }
 
 # One folder of objects for all: the next contender compiles what differs. The
@@ -92,6 +126,7 @@ build_kernel() {
 build_kernels() {
 	local name
 
+	check_cap
 	for name in $(contenders); do
 		build_kernel "$name" ||
 			die "the $name kernel was not built:" "$(tail -n 5 -- "$OUT/build.log")" "whole log: $OUT/build.log"
