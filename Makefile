@@ -6,11 +6,11 @@ override ARGS := $(value ARGS)
 override KDIR := $(value KDIR)
 override BUILD := $(value BUILD)
 override DIRS := $(value DIRS)
-export ARGS KDIR BUILD DIRS MODE QUICK KERNEL WORKLOAD ACCEL MUTANTS FUZZ_SECONDS VERSION ROW
+export ARGS KDIR BUILD DIRS MODE QUICK KERNEL WORKLOAD ACCEL MUTANTS FUZZ_SECONDS VERSION ROW MINUTES
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help kunit check latency find-holds find-loops model fuzz mutants bench series series-check matrix tree refresh clean distclean
+.PHONY: help kunit check latency find-holds soak find-loops model fuzz mutants bench series series-check matrix tree refresh clean distclean
 
 help: ## list the jobs and what they take
 	@kunit/help.sh Makefile
@@ -26,6 +26,9 @@ latency: ## boot four kernels in qemu and measure the longest holds (QUICK=1: 10
 
 find-holds: ## rank who keeps interrupts or preemption off longest, without and with the series
 	@kunit/latency/find-holds.sh
+
+soak: ## run everything at once on kernels that check everything (MINUTES=60)
+	@kunit/latency/soak.sh
 
 model: ## compare the helper with a reference in all small worlds, in user space
 	@kunit/user/run-user.sh model
@@ -68,10 +71,11 @@ distclean: ## remove everything that was generated or unpacked
 ##                         --raw_output, --json, --kernel_args="a=1 b=2" ...)
 ## QUICK=1                 for latency, find-holds: the small workloads only; for
 ##                         series-check: builds after the first and the last patch only
+## MINUTES=60              for soak: how long
 ## ROW='i386 no-kunit'     for matrix: only these rows (see kunit/matrix)
 ## VERSION=2               for series: number 2, with what changed since number 1
 ## KERNEL=, WORKLOAD=      for latency, find-holds: only those whose names begin so
-## ACCEL=kvm              for latency: real time and cyclictest, where KVM is
+## ACCEL=kvm               for latency, soak: real time and real CPUs, where KVM is
 ## FUZZ_SECONDS=60         for fuzz
 ## MUTANTS='lib vmscan'    for mutants: of what (all: lib and the suites)
 ## DIRS='mm fs/ext4'       for find-loops: where (mm fs net/core block)

@@ -11,7 +11,7 @@ set_paths
 [[ -d $BUILD ]] || exit 0
 [[ -e $BUILD/.lock ]] || die "$BUILD is no build folder of this harness: nothing removed"
 take_lock
-rm -rf -- "$BUILD"/um "$BUILD"/um-* "$BUILD"/latency* "$BUILD"/user "$BUILD"/find-loops "$BUILD"/matrix* "$BUILD"/gates-* "$BUILD"/stage* "$BUILD"/series-gates* "$BUILD"/series-check* "$BUILD"/series-tmp* "$BUILD"/series-poster "$BUILD"/unpack "$BUILD"/counts
+rm -rf -- "$BUILD"/um "$BUILD"/um-* "$BUILD"/latency* "$BUILD"/soak* "$BUILD"/user "$BUILD"/find-loops "$BUILD"/matrix* "$BUILD"/gates-* "$BUILD"/stage* "$BUILD"/series-gates* "$BUILD"/series-check* "$BUILD"/series-tmp* "$BUILD"/series-poster "$BUILD"/unpack "$BUILD"/counts
 [[ $1 == all ]] || exit 0
-rm -rf -- "$BUILD"/linux "$BUILD"/linux-???????? "$BUILD"/linux-latency* "$BUILD"/linux-mutants* "$BUILD"/linux-series* "$BUILD"/series* "${BASE:?}" "$BUILD/.lock"
+rm -rf -- "$BUILD"/linux "$BUILD"/linux-???????? "$BUILD"/linux-source-6.1 "$BUILD"/linux-6.1-tree "$BUILD"/linux-latency* "$BUILD"/linux-mutants* "$BUILD"/linux-series* "$BUILD"/series* "${BASE:?}" "$BUILD/.lock"
 rmdir --ignore-fail-on-non-empty -- "$BUILD"

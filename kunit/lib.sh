@@ -23,6 +23,11 @@ TARBALL=/usr/src/$SOURCE_PACKAGE.tar.xz
 SERIES_FILE=${SERIES_FILE:-$REPO/series}
 export HARNESS_START=${HARNESS_START:-$(date +%s)}
 
+# Lines by which the kernel reports what fails no test case. KUnit's panic_on_warn
+# stops at most of them, but lockdep, for one, only writes.
+# shellcheck disable=SC2034 # used by the scripts that read logs
+SPLATS='^(<[0-9]>)?(\[[^]]*\] *)*(rcu: )?(WARNING: |BUG[: ]|kernel BUG at |UBSAN: |KASAN: |Kernel panic|INFO: (rcu|task|possible|suspicious|trying|lockdep)|Oops|general protection|Unable to handle kernel|list_(add|del) corruption|ODEBUG: |refcount_t: |page dumped because)'
+
 # Ends the job: what was wrong and where, then one line each on what to do.
 die() {
 	printf 'error: %s\n' "$1" >&2
@@ -119,7 +124,7 @@ begin() {
 }
 
 # How the jobs that build start: packages, room on the disk, patched tree. $1 is
-# the job: tree, refresh, kunit, latency, find-holds, find-loops, model, fuzz, mutants,
+# the job: tree, refresh, kunit, latency, find-holds, soak, find-loops, model, fuzz, mutants,
 # bench, series, series-check, matrix or check.
 prepare() {
 	[[ -z ${HARNESS_PREPARED:-} ]] || return 0
@@ -141,7 +146,7 @@ check_disk() {
 	need=$((need + $(missing_mb "$TREE/.overlay-base" 1700)))
 	case $1 in
 	kunit | check) need=$((need + $(missing_mb "$BUILD/um$SUFFIX/vmlinux" 150))) ;;&
-	latency | find-holds | check)
+	latency | find-holds | soak | check)
 		need=$((need + $(missing_mb "$BUILD/linux-latency$SUFFIX/.overlay-base" 1700)))
 		;;&
 	series | series-check | check)
@@ -154,6 +159,7 @@ check_disk() {
 		;;&
 	latency | check) need=$((need + $(missing_mb "$BUILD/latency$SUFFIX/objects/vmlinux" 2500))) ;;&
 	find-holds) need=$((need + $(missing_mb "$BUILD/latency-holds$SUFFIX/objects/vmlinux" 2500))) ;;
+	soak) need=$((need + $(missing_mb "$BUILD/soak$SUFFIX/kcsan/objects/vmlinux" 6000))) ;;
 	mutants) need=$((need + $(missing_mb "$BUILD/um-mutants$SUFFIX/vmlinux" 1900))) ;;&
 	check)
 		need=$((need + $(missing_mb "$BUILD/um-debug$SUFFIX/vmlinux" 500)))

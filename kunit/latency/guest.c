@@ -3,7 +3,8 @@
  * /init of the latency guest: one workload, named on the kernel command line,
  * and its result as KTAP.
  *
- *	WORKLOAD=reclaim|writeback|syncfs|sync|umount, or one of churn.c
+ *	WORKLOAD=reclaim|writeback|syncfs|sync|umount, soak (see soak.c), or one of
+ *				churn.c
  *	MODE=holds		trace the long stretches with preemption off
  *	MODE=calls		trace the mean of all of them
  *	MODE=clock		trace who reads local_clock(), and what walks are cut short
@@ -714,6 +715,8 @@ int main(int argc, char **argv)
 	set_up_tracing();
 	if (!strcmp(workload, "reclaim"))
 		reclaim();
+	else if (!strcmp(workload, "soak"))
+		soak();
 	else if (churn(workload))
 		;
 	else if (*workload)

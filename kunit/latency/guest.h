@@ -34,4 +34,7 @@ void stop_finder(void);
 int job(void);
 bool churn(const char *what);
 
+/* soak.c */
+void soak(void);
+
 #endif

@@ -169,8 +169,8 @@ UUID=62697465-0000-4000-8000-000000000000
 # What the machine of the guest is made of, in virtual or in real time.
 accelerator() {
 	case $ACCEL in
-	kvm) echo "-accel kvm -cpu host -smp $(nproc)" ;;
-	tcg) echo "-accel tcg -cpu max -smp 2" ;;
+	kvm) echo "-accel kvm -cpu host -smp ${CPUS:-$(nproc)}" ;;
+	tcg) echo "-accel tcg -cpu max -smp ${CPUS:-2}" ;;
 	*) echo "-accel tcg -cpu max -smp 1 -icount shift=$1,sleep=off" ;;
 	esac
 }
@@ -193,7 +193,7 @@ boot() {
 		-append "console=ttyS0 quiet nokaslr tsc=reliable panic=-1 memmap=1152M!32G kernelcore=400M ${options[*]}" \
 		</dev/null >"$run.log" 2>&1 || status=$?
 	if ((status == 124)); then echo "not ok - the guest hung and was killed after $TIMEOUT s" >>"$run.log"; fi
-	case $3 in *sync* | umount* | writeback*) look_at_disk "$run" ;; esac
+	case $3 in *sync* | umount* | writeback* | soak*) look_at_disk "$run" ;; esac
 	rm -f -- "$run.img"
 }
 
