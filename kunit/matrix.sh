@@ -13,6 +13,7 @@ MATRIX=$REPO/kunit/matrix
 PASSED=0
 FAILED=0
 SKIPPED=0
+OPTIONS=()
 
 # The rows to do: all, those of make check if $1 says so, or those in ROW.
 rows() {
@@ -50,20 +51,72 @@ do_run() {
 	sed -n 's/^kunit .*cases: //p' "$OUT/$name.log"
 }
 
+# --- modules ---------------------------------------------------------------
+
+# An initramfs in $1/initrd.gz whose init loads the modules that follow, in this order.
+make_initrd() {
+	local out=$1 root=$1/root
+
+	shift
+	rm -rf -- "$root"
+	mkdir -p -- "$root"
+	cp -- /bin/busybox "$@" "$root"
+	cat >"$root/init" <<-EOF_INIT
+		#!/busybox sh
+		for module in ${*##*/}; do
+			/busybox insmod "/\$module" || echo "cannot load \$module"
+		done
+		/busybox reboot -f
+	EOF_INIT
+	chmod +x -- "$root/init"
+	(cd -- "$root" && find . | cpio -o -H newc -R 0:0 --quiet | gzip) >"$out/initrd.gz"
+}
+
+build_modules() {
+	local make=(make -s -C "$TREE" O="$1" ARCH=x86_64 -j"$(nproc)")
+
+	mkdir -p -- "$1"
+	"${make[@]}" KCONFIG_ALLCONFIG="$REPO/kunit/modules.config" allnoconfig && "${make[@]}" bzImage modules
+}
+
+# KUnit and the suites of lib/ as modules of an x86-64 kernel.
+do_modules() {
+	local out=$OUT/$1 log=$OUT/$1.log modules expected
+
+	build_modules "$out" >"$log" 2>&1 || { grep -i error "$log" | head -n 3; return 1; }
+	mapfile -t modules < <(find "$out/lib" -name 'kunit.ko'; find "$out/lib/tests" -name 'bounded_iter*.ko' | sort)
+	make_initrd "$out" "${modules[@]}"
+	timeout 300 qemu-system-x86_64 -m 512 -nodefaults -nographic -serial stdio -no-reboot -kernel "$out/arch/x86/boot/bzImage" \
+		-initrd "$out/initrd.gz" -append "console=ttyS0 panic_on_warn=1 panic=-1" </dev/null >"$log" 2>&1 9>&- || true
+	! grep -E "$SPLATS|^cannot load" "$log" || return 1
+	expected=$(awk -f "$REPO/kunit/expected.awk" "$REPO"/lib/tests/*.c | sort)
+	awk -f "$REPO/kunit/ktap.awk" "$log" | sed -n 's/^case \(.*\) passed$/\1/p' | sort >"$out/passed"
+	[[ $expected == "$(cat -- "$out/passed")" ]] ||
+		{ echo "these did not pass (log: $log):"; comm -23 <(echo "$expected") "$out/passed"; return 1; }
+	echo "${#modules[@]} modules, cases: $(wc -l <"$out/passed") passed, 0 failed"
+}
+
 # --- objects ---------------------------------------------------------------
 
-# Compiles the touched files of the source $1 in $2 for ARCH $3, configured by what
-# follows: the log is $2/gcc.log.
-compile_row() {
-	local source=$1 out=$2 objects make
+# Compiles of the source $1 in $2 for ARCH $3 the objects that follow, configured by
+# OPTIONS as well: the log is $2/gcc.log.
+compile_objects() {
+	local source=$1 out=$2 objects=("${@:4}") make
 
 	make=(make -s -C "$source" O="$out" ARCH="$3" -j"$(nproc)")
 	mkdir -p -- "$out"
-	{ cat -- "$REPO/kunit/gates.config"; printf '%s\n' "${@:4}"; } >"$out/fragment.config"
+	{ cat -- "$REPO/kunit/gates.config"; printf '%s\n' "${OPTIONS[@]}"; } >"$out/fragment.config"
 	"${make[@]}" KCONFIG_ALLCONFIG="$out/fragment.config" allnoconfig >"$out/config.log" 2>&1 || return 1
-	mapfile -t objects < <(touched_objects "$source" plain)
 	(cd -- "$out" && rm -f -- "${objects[@]}")
 	"${make[@]}" W=1 -k "${objects[@]}" >"$out/gcc.log" 2>&1
+}
+
+# ... the touched files.
+compile_touched() {
+	local objects
+
+	mapfile -t objects < <(touched_objects "$1" plain)
+	compile_objects "$@" "${objects[@]}"
 }
 
 # The options of row $1 that its kernel does not have.
@@ -101,16 +154,62 @@ helper_is_gone() {
 }
 
 do_objects() {
-	local name=$1 arch=$2 options=("${@:3:$#-3}") claim=${!#} new missing
+	local name=$1 arch=$2 claim=${!#} new missing
 
-	compile_row "$SOURCE_BASE" "$OUT/$name-base" "$arch" "${options[@]}" || { echo "the base does not compile"; return "$SKIP"; }
-	compile_row "$TREE" "$OUT/$name-series" "$arch" "${options[@]}" || { grep -E 'error' "$OUT/$name-series/gcc.log" | head -n 3; return 1; }
-	missing=$(not_configured "$name" "${options[@]}")
+	OPTIONS=("${@:3:$#-3}")
+	compile_touched "$SOURCE_BASE" "$OUT/$name-base" "$arch" || { echo "the base does not compile"; return "$SKIP"; }
+	compile_touched "$TREE" "$OUT/$name-series" "$arch" || { grep -E 'error' "$OUT/$name-series/gcc.log" | head -n 3; return 1; }
+	missing=$(not_configured "$name" "${OPTIONS[@]}")
 	[[ -z $missing ]] || { echo "this kernel cannot have ${missing//$'\n'/, }"; return "$SKIP"; }
 	new=$(comm -13 <(warnings "$OUT/$name-base/gcc.log" "$SOURCE_BASE") <(warnings "$OUT/$name-series/gcc.log" "$TREE"))
 	[[ -z $new ]] || { echo "$new" | head -n 3; return 1; }
 	"$claim" "$OUT/$name-series" || { echo "not so: $claim"; return 1; }
 	echo "compiles, no new warning; $claim"
+}
+
+# --- an older kernel -------------------------------------------------------
+
+# Debian's source package $1 in $BUILD, if it is not there yet.
+unpack_source() {
+	[[ ! -d $BUILD/$1 ]] || return 0
+	rm -rf -- "$BUILD/unpack"
+	mkdir -- "$BUILD/unpack"
+	tar -C "$BUILD/unpack" --no-same-owner -I 'xz -T0' -xf "/usr/src/$1.tar.xz" && mv -- "$BUILD/unpack/$1" "$BUILD/"
+}
+
+# Lays the helper, and what applies of the conversions as it is, over a copy of $1 in
+# $2. It prints the files that those touch. The KUnit header that is not there yet
+# comes from the base: without KUnit it defines nothing but empty macros.
+carry() {
+	local patch
+
+	rm -rf -- "$2"
+	cp -al -- "$1" "$2"
+	(cd -- "$REPO" && cp --parents -- include/linux/bounded_iter.h lib/bounded_iter.c "$2")
+	[[ -f $2/include/kunit/static_stub.h ]] || cp -- "$BASE/include/kunit/static_stub.h" "$2/include/kunit/"
+	sed -i '$a obj-y += bounded_iter.o' "$2/lib/Makefile"
+	echo lib/bounded_iter.c
+	for patch in "${PATCHES[@]}"; do
+		if [[ $patch != *-kunit.patch && $patch != lib/* ]] && plain_git -C "$2" apply "$REPO/$patch" 2>/dev/null; then
+			patched_files "$patch" | grep '\.c$'
+		fi
+	done
+}
+
+# The helper and the conversions that apply to the kernel of Debian's package $2,
+# compiled as in the other rows.
+do_older() {
+	local name=$1 source=$BUILD/$2 out=$OUT/$1 files new
+
+	[[ -f /usr/src/$2.tar.xz ]] || { echo "needs Debian's $2"; return "$SKIP"; }
+	unpack_source "$2"
+	carry "$source" "$BUILD/$name-tree" >"$OUT/$name.files"
+	mapfile -t files < <(sed 's/c$/o/' "$OUT/$name.files")
+	compile_objects "$source" "$out-base" x86_64 "${files[@]:1}" || { echo "the base does not compile"; return "$SKIP"; }
+	compile_objects "$BUILD/$name-tree" "$out-series" x86_64 "${files[@]}" || { grep error "$out-series/gcc.log" | head -n 3; return 1; }
+	new=$(comm -13 <(warnings "$out-base/gcc.log" "$source") <(warnings "$out-series/gcc.log" "$BUILD/$name-tree"))
+	[[ -z $new ]] || { echo "$new" | head -n 3; return 1; }
+	echo "Linux $(kernel_version "$source"): ${files[*]} compile, no new warning; the other patches do not apply"
 }
 
 # --- table -----------------------------------------------------------------
