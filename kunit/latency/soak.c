@@ -170,7 +170,7 @@ static void in_child(void (*what)(void))
 static void fill_page_cache(void)
 {
 	int fd = open("/b/hole", O_RDWR | O_CREAT, 0644);
-	long offset, size = 600 * MB;
+	long offset, size = 850 * MB;
 
 	if (fd < 0 || ftruncate(fd, size))
 		return;
