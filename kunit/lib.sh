@@ -18,8 +18,6 @@ trap 'exit 143' TERM
 
 REPO=$(realpath -- "${BASH_SOURCE[0]%/*}/..")
 SOURCE_PACKAGE=linux-source-6.12
-# shellcheck disable=SC2034 # used by make-tree.sh
-TARBALL=/usr/src/$SOURCE_PACKAGE.tar.xz
 SERIES_FILE=${SERIES_FILE:-$REPO/series}
 export HARNESS_START=${HARNESS_START:-$(date +%s)}
 
@@ -102,6 +100,25 @@ set_paths() {
 	# shellcheck disable=SC2034 # used by the scripts that apply patches
 	STAGE=$BUILD/stage$SUFFIX
 	export BUILD KDIR
+}
+
+# Unpacks Debian's source package $1 into $BUILD, under a temporary name first: a
+# folder of its name is a whole one.
+unpack_source() {
+	local tarball=/usr/src/$1.tar.xz identity
+
+	[[ -f $tarball ]] ||
+		die "$tarball is missing" "install Debian's $1, or give a tree: make KDIR=/path/to/linux ..."
+	identity=$(stat -c '%s %Y' -- "$tarball")
+	[[ $(cat -- "$BUILD/$1/.unpacked-from" 2>/dev/null) != "$identity" ]] || return 0
+	step "unpack $tarball (1.7 GB)"
+	rm -rf -- "$BUILD/unpack" "${BUILD:?}/$1"
+	mkdir -- "$BUILD/unpack"
+	tar -C "$BUILD/unpack" --no-same-owner -I 'xz -T0' -xf "$tarball" ||
+		die "cannot unpack $tarball into $BUILD" "is the disk full, or the file damaged?"
+	echo "$identity" >"$BUILD/unpack/$1/.unpacked-from"
+	mv -- "$BUILD/unpack/$1" "$BUILD/"
+	rm -rf -- "$BUILD/unpack"
 }
 
 # Two jobs in one build folder would pull the tree from under each other. The

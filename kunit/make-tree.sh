@@ -26,24 +26,6 @@ TEMPORARY=.overlay-new
 CHANGED=$(mktemp)
 trap 'rm -f -- "$CHANGED" "$CHANGED.log"' EXIT
 
-# Unpacks Debian's source under a temporary name: a base folder is a whole one.
-unpack_base() {
-	local identity
-
-	[[ -f $TARBALL ]] ||
-		die "$TARBALL is missing" "install Debian's $SOURCE_PACKAGE, or give a tree: make KDIR=/path/to/linux ..."
-	identity=$(stat -c '%s %Y' -- "$TARBALL")
-	[[ $(cat -- "$BASE/.unpacked-from" 2>/dev/null) != "$identity" ]] || return 0
-	step "unpack $TARBALL (1.7 GB)"
-	rm -rf -- "$BUILD/unpack" "$BASE"
-	mkdir -- "$BUILD/unpack"
-	tar -C "$BUILD/unpack" --no-same-owner -I 'xz -T0' -xf "$TARBALL" ||
-		die "cannot unpack $TARBALL into $BUILD" "is the disk full, or the file damaged?"
-	echo "$identity" >"$BUILD/unpack/$SOURCE_PACKAGE/.unpacked-from"
-	mv -- "$BUILD/unpack/$SOURCE_PACKAGE" "$BASE"
-	rm -rf -- "$BUILD/unpack"
-}
-
 base_identity() {
 	if [[ -n ${KDIR:-} ]]; then echo "$KDIR"; else cat -- "$BASE/.unpacked-from"; fi
 }
@@ -173,7 +155,7 @@ main() {
 	trap 'rm -rf -- "$CHANGED" "$CHANGED.log" "$STAGE" "$BUILD/unpack"' EXIT
 	read_series
 	prepare tree
-	[[ -n ${KDIR:-} ]] || unpack_base
+	[[ -n ${KDIR:-} ]] || unpack_source "$SOURCE_PACKAGE"
 	stage_series
 	step "patched tree: Linux $(kernel_version "$BASE") with ${#PATCHES[@]} patches in $TREE"
 	if [[ $(cat -- "$TREE/$BASE_MARK" 2>/dev/null) == "$(base_identity)" ]]; then

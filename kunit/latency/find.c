@@ -13,7 +13,6 @@
 #include <unistd.h>
 #include "guest.h"
 
-#define CUT	EVENTS "bounded_iter/bounded_iter_expired/"
 #define LONG_NS	250000
 
 static struct found {

@@ -594,7 +594,7 @@ static void *periodic(void *unused)
 	return unused;
 }
 
-static void create(const char *dir, long nr)
+void create(const char *dir, long nr)
 {
 	char path[64];
 	long i;

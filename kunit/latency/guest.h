@@ -8,6 +8,7 @@
 
 #define TRACING	"/sys/kernel/tracing/"
 #define EVENTS	TRACING "events/"
+#define CUT	EVENTS "bounded_iter/bounded_iter_expired/"
 
 /* guest.c */
 void step(bool ok, const char *fmt, ...);
@@ -16,6 +17,7 @@ long number(const char *name);
 bool is(const char *name, const char *text);
 void set(const char *path, const char *text);
 void set_up_tracing(void);
+void create(const char *dir, long nr);
 void start_tracing(void);
 void stop_tracing(void);
 FILE *open_trace(const char *path);

@@ -23,7 +23,6 @@
  *	# longest <caller> <walks cut short> <longest ns>
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -37,7 +36,6 @@
 #include <unistd.h>
 #include "guest.h"
 
-#define CUT	EVENTS "bounded_iter/bounded_iter_expired/"
 #define GROUP	"/sys/fs/cgroup/soak/"
 #define FAULTS	"/sys/kernel/debug/fail_make_request/"
 #define MB	(1L << 20)
@@ -404,19 +402,6 @@ static void set_up(void)
 	set(CUT "trigger", "hist:keys=caller.sym:spent=spent:onmax($spent).save(items)");
 }
 
-static void keep_files(void)
-{
-	char path[64];
-	int i, fd;
-
-	for (i = 0; i < 10; i++) {
-		snprintf(path, sizeof(path), "/a/f%d", i);
-		fd = open(path, O_CREAT | O_WRONLY, 0644);
-		step(fd >= 0 && write(fd, "precious\n", 9) == 9, "create %s", path);
-		close(fd);
-	}
-}
-
 /* For each caller the longest of its walks, in the line after it. */
 static void print_longest(void)
 {
@@ -456,7 +441,7 @@ void soak(void)
 	size_t i;
 
 	set_up();
-	keep_files();
+	create("/a", 10);
 	begun = time(NULL);
 	for (i = 0; i < NR_WORKERS; i++)
 		pids[i] = start_worker(i);
