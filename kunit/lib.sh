@@ -174,12 +174,12 @@ check_disk() {
 		need=$((need + $(missing_mb "$BUILD/um-series$SUFFIX/vmlinux" 150)))
 		need=$((need + $(missing_mb "$BUILD/series-gates$SUFFIX/gcc-plain" 100)))
 		;;&
-	latency | check) need=$((need + $(missing_mb "$BUILD/latency$SUFFIX/objects/vmlinux" 2500))) ;;&
-	find-holds) need=$((need + $(missing_mb "$BUILD/latency-holds$SUFFIX/objects/vmlinux" 2500))) ;;
-	soak) need=$((need + $(missing_mb "$BUILD/soak$SUFFIX/kcsan/objects/vmlinux" 6000))) ;;
+	latency | check) need=$((need + $(missing_mb "$BUILD/latency$SUFFIX/objects/vmlinux" 400))) ;;&
+	find-holds) need=$((need + $(missing_mb "$BUILD/latency-holds$SUFFIX/objects/vmlinux" 400))) ;;
+	soak) need=$((need + $(missing_mb "$BUILD/soak$SUFFIX/kcsan/objects/vmlinux" 1000))) ;;
 	mutants) need=$((need + $(missing_mb "$BUILD/um-mutants$SUFFIX/vmlinux" 1900))) ;;&
 	check)
-		need=$((need + $(missing_mb "$BUILD/um-debug$SUFFIX/vmlinux" 500)))
+		need=$((need + $(missing_mb "$BUILD/um-debug$SUFFIX/vmlinux" 300)))
 		need=$((need + $(missing_mb "$BUILD/gates$SUFFIX-plain" 50)))
 		;;
 	esac
