@@ -8,6 +8,7 @@
 #include <kunit/bounded_iter.h>
 #include <linux/bottom_half.h>
 #include <linux/bounded_iter.h>
+#include <linux/irqflags.h>
 #include <linux/limits.h>
 #include <linux/module.h>
 #include <linux/preempt.h>
@@ -499,6 +500,26 @@ static void real_clock_without_stub(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mock->looks, 1);
 }
 
+/*
+ * G5 with the machine's clock, which may stop while interrupts are off. Where it
+ * does not, a walk of a millisecond is a long way from @enough.
+ */
+static void real_clock_ends_a_walk(struct kunit *test)
+{
+	const unsigned int enough = 1U << 28;
+	DEFINE_BOUNDED_ITER(bi, BATCH, NSEC_PER_MSEC);
+	unsigned long flags;
+	unsigned int n;
+
+	kunit_deactivate_static_stub(test, bounded_iter_clock);
+	local_irq_save(flags);
+	n = walk(&bi, enough);
+	local_irq_restore(flags);
+	KUNIT_EXPECT_GE(test, n, 2 * BATCH);
+	KUNIT_EXPECT_LT(test, n, enough);
+	KUNIT_EXPECT_TRUE(test, bounded_iter_truncated(&bi));
+}
+
 static void real_need_resched_without_stub(struct kunit *test)
 {
 	struct kunit_bounded_iter *mock = test->priv;
@@ -582,6 +603,7 @@ static struct kunit_case bounded_iter_test_cases[] = {
 	KUNIT_CASE(restart_before_the_budget_is_spent),
 	KUNIT_CASE(two_loops_share_one_budget),
 	KUNIT_CASE(real_clock_without_stub),
+	KUNIT_CASE(real_clock_ends_a_walk),
 	KUNIT_CASE(real_need_resched_without_stub),
 	{}
 };
