@@ -465,13 +465,31 @@ static long zone_pages(const char *zone, const char *what)
 	return pages;
 }
 
+static bool lacks_eligible(long needed)
+{
+	sum_up_counters();
+	return zone_pages("DMA32", "nr_zone_inactive_file") < needed;
+}
+
+/* Reads on behind the end of the file until @needed folios can be reclaimed. */
+static void top_up(int fd, long long offset, long needed)
+{
+	const int chunk = 1 << 16;
+	int i;
+
+	for (i = 0; i < 100 && lacks_eligible(needed); i++, offset += chunk)
+		if (ftruncate(fd, offset + chunk) || readahead(fd, offset, chunk))
+			return;
+}
+
 /*
  * Clean page cache fills ZONE_MOVABLE first, and when that is down to its low
  * watermark it goes to the zone below, which is all that can be reclaimed for
- * kernel memory. At the end some of ZONE_MOVABLE is freed: what is reclaimed
- * later is for what is allocated later, and not to balance that zone.
+ * kernel memory: @eligible pages of it, and at least @needed. At the end some of
+ * ZONE_MOVABLE is freed: what is reclaimed later is for what is allocated later,
+ * and not to balance that zone.
  */
-static void fill_page_cache(long eligible)
+static void fill_page_cache(long eligible, long needed)
 {
 	int fd = open("/mnt/hole", O_RDWR | O_CREAT, 0644);
 	long movable = zone_pages("Movable", "free") -
@@ -482,6 +500,8 @@ static void fill_page_cache(long eligible)
 	step(fd >= 0 && !ftruncate(fd, size), "a file with a hole");
 	for (offset = 0; offset < size; offset += 1 << 19)
 		readahead(fd, offset, 1 << 19);
+	if (needed)
+		top_up(fd, offset, needed);
 	room = zone_pages("Movable", "high") - zone_pages("Movable", "low") + 1000;
 	if (movable > room)
 		posix_fadvise(fd, 0, room * 4096, POSIX_FADV_DONTNEED);
@@ -489,7 +509,8 @@ static void fill_page_cache(long eligible)
 	sum_up_counters();
 	value("folios", vmstat("nr_inactive_file"));
 	value("eligible", zone_pages("DMA32", "nr_zone_inactive_file"));
-	step(vmstat("nr_inactive_file") >= movable - room + (eligible < 0 ? eligible : 0),
+	step(zone_pages("DMA32", "nr_zone_inactive_file") >= needed &&
+	     vmstat("nr_inactive_file") >= movable - room + (eligible < 0 ? eligible : 0),
 	     "fill the page cache");
 }
 
@@ -541,7 +562,8 @@ static void reclaim(void)
 	/* Or its thread reads bitmaps, which can be reclaimed, into the middle. */
 	step(!mount("/dev/pmem0p2", "/mnt", "ext4", 0,
 		    "no_prefetch_block_bitmaps,noinit_itable"), "mount");
-	fill_page_cache(number("ELIGIBLE"));
+	/* Where there are hardly more than are wanted, the OOM killer is right. */
+	fill_page_cache(number("ELIGIBLE"), 2 * number("STOLEN"));
 	start_cyclictest();
 	skipped = vmstat("pgscan_skip_") + vmstat("pgskip_");
 	stolen = vmstat("pgsteal_file");
