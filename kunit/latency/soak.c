@@ -31,6 +31,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/sysinfo.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -40,7 +41,6 @@
 #define FAULTS	"/sys/kernel/debug/fail_make_request/"
 #define MB	(1L << 20)
 #define FILES	40
-#define CPUS	4
 
 static struct {
 	volatile bool stop;
@@ -341,7 +341,8 @@ static void hotplug(void)
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%ld/online", 1 + up_to(CPUS - 1));
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%ld/online",
+		 1 + up_to(get_nprocs_conf() - 1));
 	set(path, "0");
 	usleep(up_to(500000));
 	set(path, "1");
@@ -389,7 +390,7 @@ static void stop_fair_servers(void)
 	char path[64];
 	int cpu;
 
-	for (cpu = 0; cpu < CPUS; cpu++) {
+	for (cpu = 0; cpu < get_nprocs_conf(); cpu++) {
 		snprintf(path, sizeof(path), "/sys/kernel/debug/sched/fair_server/cpu%d/runtime", cpu);
 		set(path, "0");
 	}
