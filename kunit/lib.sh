@@ -6,6 +6,8 @@ set -euo pipefail
 
 # The compiler's and the tools' messages are compared and parsed.
 export LC_ALL=C
+# Trees are compared, and kunit.py and kernel-doc would leave their bytecode there.
+export PYTHONDONTWRITEBYTECODE=1
 # The kernel's make must not inherit our make's options and variables, nor git
 # a repository from a hook that calls us.
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL GNUMAKEFLAGS
