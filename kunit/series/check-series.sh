@@ -119,11 +119,12 @@ check_text() {
 	return "$bad"
 }
 
-# What kernel-doc says of file $1 as it is in commit $2, without line numbers.
+# What kernel-doc says of file $1 as it is in commit $2, without line numbers. (From
+# v6.16 on, where it is Python, no colon follows them.)
 kernel_doc() {
 	mkdir -p -- "$OUT/doc/$(dirname -- "$1")"
 	sgit show "$2:$1" >"$OUT/doc/$1" 2>/dev/null || return 0
-	(cd -- "$OUT/doc" && "$SERIES_TREE/scripts/kernel-doc" -Wall -none "$1" 2>&1 | sed -E 's/:[0-9]+: /: /' | sort)
+	(cd -- "$OUT/doc" && "$SERIES_TREE/scripts/kernel-doc" -Wall -none "$1" 2>&1 | sed -E 's/:[0-9]+:? /: /' | sort)
 }
 
 touched() {
@@ -153,13 +154,15 @@ our_pages() {
 	done < <(sgit diff --name-only --diff-filter=A "$BASE_COMMIT" HEAD -- 'Documentation/*.rst')
 }
 
-# Builds these pages alone, with the kernel's configuration of Sphinx.
+# Builds these pages alone, with the kernel's configuration of Sphinx. Newer ones
+# have no kerneldoc_bin, and Sphinx warns of what it does not know.
 check_sphinx() {
-	local pages page docs=$OUT/sphinx found
+	local pages page docs=$OUT/sphinx found options=(-D kerneldoc_srctree="$SERIES_TREE")
 
 	pages=$(our_pages)
 	[[ -n $pages ]] || return "$NOTHING"
 	command -v sphinx-build >/dev/null || { skip "sphinx-build is not installed"; return; }
+	! grep -q '^kerneldoc_bin' "$SERIES_TREE/Documentation/conf.py" || options+=(-D kerneldoc_bin="$SERIES_TREE/scripts/kernel-doc")
 	rm -rf -- "$docs"
 	mkdir -p -- "$docs/source"
 	printf '.. toctree::\n\n' >"$docs/source/index.rst"
@@ -168,9 +171,9 @@ check_sphinx() {
 		cp -- "$SERIES_TREE/$page" "$docs/source/"
 		echo "   $(basename "$page" .rst)" >>"$docs/source/index.rst"
 	done <<<"$pages"
-	(cd -- "$SERIES_TREE" && PYTHONDONTWRITEBYTECODE=1 BUILDDIR=$docs/html srctree=$SERIES_TREE sphinx-build -q -E -b html \
+	(cd -- "$SERIES_TREE" && BUILDDIR=$docs/html srctree=$SERIES_TREE sphinx-build -q -E -b html \
 		-c "$SERIES_TREE/Documentation" -d "$docs/doctrees" -D version=6 -D release=6 \
-		-D kerneldoc_srctree="$SERIES_TREE" -D kerneldoc_bin="$SERIES_TREE/scripts/kernel-doc" "$docs/source" "$docs/html" 2>&1) >"$docs/log" ||
+		"${options[@]}" "$docs/source" "$docs/html" 2>&1) >"$docs/log" ||
 		{ cat -- "$docs/log"; return 1; }
 	found=$(grep -E 'WARNING|ERROR|warning:|error:' "$docs/log" | grep -v 'dot(1) not found' || true)
 	[[ -z $found ]] || { echo "$found"; return 1; }
@@ -185,14 +188,17 @@ check_spelling() {
 	[[ -z $found ]] || { echo "$found"; return 1; }
 }
 
-# Everybody whom get_maintainer.pl names for this patch gets the cover as well.
+# Everybody whom get_maintainer.pl names for this patch gets the cover as well. It
+# names a person once, by the first of their addresses that it meets: for the cover
+# that may be another one.
 check_recipients() {
-	local address all status=0
+	local address header all status=0
 
+	header=$(sed '/^$/q' "$COVER")
 	all=$(cd -- "$SERIES_TREE" && perl scripts/get_maintainer.pl --no-git --no-git-fallback --no-rolestats "$MAIL")
 	[[ -n $all ]] || { echo "get_maintainer.pl names nobody"; return 1; }
 	while IFS= read -r address; do
-		[[ $address == "$POSTER" ]] || awk '/^$/ { exit } { print }' "$COVER" | grep -qF -- "$(grep -o '[^ <>]*@[^ <>]*' <<<"$address")" ||
+		[[ $address == "$POSTER" ]] || grep -qF -e "$(grep -o '[^ <>]*@[^ <>]*' <<<"$address")" -e "${address% <*} <" <<<"$header" ||
 			{ echo "$address is not in the cover's To or Cc"; status=1; }
 	done <<<"$all"
 	return "$status"
